@@ -1,0 +1,148 @@
+#pragma once
+/// Single IEEE 754 operations on scalars that stay single under every compiler flag.
+///
+/// g++ contracts `a * b + c` by default, and `-Ofast` reassociates, replaces division by an estimate and removes
+/// NaN tests. So every result passes through an empty `asm`, which costs no instruction and which no optimiser looks
+/// through; under `-ffast-math` the operands do too, and division and square root are written as instructions.
+/// The vector twins of these functions live in run/host/simd; elementary functions are written once over both.
+
+#include <poot/core/integers.hpp>
+
+#include <bit>
+#include <type_traits>
+
+#if defined(__SSE2__)
+#define POOT_FLOAT_REGISTER "+x"
+#elif defined(__aarch64__)
+#define POOT_FLOAT_REGISTER "+w"
+#else
+#define POOT_FLOAT_REGISTER "+m"
+#endif
+
+namespace poot::ieee {
+
+/// Hides a value from the optimiser.
+template <class Float>
+constexpr Float opaque(Float x) {
+  if (!std::is_constant_evaluated()) asm("" : POOT_FLOAT_REGISTER(x));
+  return x;
+}
+
+/// Hides an operand where the flags allow the compiler to reason with non-IEEE algebra.
+template <class Float>
+constexpr Float operand(Float x) {
+#ifdef __FAST_MATH__
+  return opaque(x);
+#else
+  return x;
+#endif
+}
+
+constexpr uint32 to_bits(float x) { return std::bit_cast<uint32>(x); }
+constexpr uint64 to_bits(double x) { return std::bit_cast<uint64>(x); }
+constexpr float from_bits(uint32 b) { return std::bit_cast<float>(b); }
+constexpr double from_bits(uint64 b) { return std::bit_cast<double>(b); }
+
+constexpr bool is_nan(float x) { return (to_bits(x) & 0x7fffffffu) > 0x7f800000u; }
+constexpr bool is_nan(double x) { return (to_bits(x) & ~(uint64{1} << 63)) > (uint64{0x7ff} << 52); }
+
+template <class Float>
+constexpr Float add(Float a, Float b) { return opaque(operand(a) + operand(b)); }
+template <class Float>
+constexpr Float sub(Float a, Float b) { return opaque(operand(a) - operand(b)); }
+template <class Float>
+constexpr Float mul(Float a, Float b) { return opaque(operand(a) * operand(b)); }
+
+/// a < b as IEEE says, false with a NaN; by integer comparison, so that `-ffinite-math-only` cannot invert it.
+template <class Float>
+constexpr bool less(Float a, Float b) {
+  if (is_nan(a) || is_nan(b)) return false;
+  using bits = decltype(to_bits(a));
+  constexpr bits sign = bits{1} << (8 * sizeof(bits) - 1);
+  const bits x = to_bits(a), y = to_bits(b);
+  if (((x | y) & ~sign) == 0) return false;
+  const bits ordered_x = x & sign ? ~x : x | sign, ordered_y = y & sign ? ~y : y | sign;
+  return ordered_x < ordered_y;
+}
+template <class Float>
+constexpr bool equal(Float a, Float b) { return !is_nan(a) && !is_nan(b) && !less(a, b) && !less(b, a); }
+
+template <class Float>
+constexpr Float div(Float a, Float b) {
+  if (std::is_constant_evaluated()) {
+    // A quotient by zero is not a constant expression, so the IEEE results are spelt out.
+    using bits = decltype(to_bits(a));
+    constexpr bits sign = bits{1} << (8 * sizeof(bits) - 1);
+    const bits infinity = sizeof(bits) == 4 ? bits{0xff} << 23 : static_cast<bits>(uint64{0x7ff} << 52);
+    if ((to_bits(b) & ~sign) == 0) {
+      if (is_nan(a)) return a;
+      if ((to_bits(a) & ~sign) == 0) return from_bits(static_cast<bits>(infinity | (infinity >> 1)));
+      return from_bits(static_cast<bits>(((to_bits(a) ^ to_bits(b)) & sign) | infinity));
+    }
+    return a / b;
+  }
+#if defined(__FAST_MATH__) && defined(__SSE2__)
+  if constexpr (sizeof(Float) == 4) asm("divss %1, %0" : "+x"(a) : "x"(b));
+  else asm("divsd %1, %0" : "+x"(a) : "x"(b));
+  return a;
+#else
+  return opaque(operand(a) / operand(b));
+#endif
+}
+
+/// Correctly rounded square root, digit by digit; for constant expressions and machines without the instruction.
+template <class Float>
+constexpr Float sqrt_by_digits(Float x) {
+  using bits = decltype(to_bits(x));
+  constexpr int fraction = sizeof(bits) == 4 ? 23 : 52, bias = sizeof(bits) == 4 ? 127 : 1023;
+  constexpr bits sign = bits{1} << (8 * sizeof(bits) - 1), infinity = bits(2 * bias + 1) << fraction;
+  const bits b = to_bits(x);
+  if (is_nan(x) || (b & ~sign) == 0 || b == infinity) return x;
+  if (b & sign) return from_bits(static_cast<bits>(infinity | (infinity >> 1)));
+  int exponent = static_cast<int>(b >> fraction);
+  uint64 significand = b & ((bits{1} << fraction) - 1);
+  if (exponent == 0) {
+    const int shift = std::countl_zero(significand) - (63 - fraction);
+    significand <<= shift;
+    exponent = 1 - shift;
+  } else {
+    significand |= uint64{1} << fraction;
+  }
+  exponent -= bias;
+  if (exponent & 1) significand <<= 1, exponent -= 1;
+  // Binary digits of sqrt(significand / 2^fraction): `fraction + 1` of the result and one for rounding.
+  uint64 root = 0, remainder = 0;
+  for (int digit = 0; digit < fraction + 2; ++digit) {
+    // bring down two digits of the radicand: two integer digits first, then the fraction, then zeros
+    const int position = fraction - 2 * digit;
+    const uint64 next = position >= 0 ? (significand >> position) & 3 : position == -1 ? (significand & 1) << 1 : 0;
+    remainder = remainder << 2 | next;
+    const uint64 trial = root << 2 | 1;
+    root <<= 1;
+    if (remainder >= trial) remainder -= trial, root |= 1;
+  }
+  uint64 result = root >> 1;
+  if ((root & 1) && (remainder != 0 || (result & 1))) ++result;
+  return from_bits(static_cast<bits>((bits(exponent / 2 + bias - 1) << fraction) + result));
+}
+
+template <class Float>
+constexpr Float sqrt(Float x) {
+  if (std::is_constant_evaluated()) return sqrt_by_digits(x);
+#if defined(__SSE2__)
+  if constexpr (sizeof(Float) == 4) asm("sqrtss %0, %0" : "+x"(x));
+  else asm("sqrtsd %0, %0" : "+x"(x));
+  return x;
+#elif defined(__aarch64__)
+  if constexpr (sizeof(Float) == 4) asm("fsqrt %s0, %s0" : "+w"(x));
+  else asm("fsqrt %d0, %d0" : "+w"(x));
+  return x;
+#else
+  return sqrt_by_digits(x);
+#endif
+}
+
+static_assert(sqrt_by_digits(2.0f) == 0x1.6a09e6p+0f && sqrt_by_digits(9.0) == 3.0);
+static_assert(sqrt_by_digits(0x1p-149f) == 0x1.6a09e6p-75f && sqrt_by_digits(2.0) == 0x1.6a09e667f3bcdp+0);
+
+}  // namespace poot::ieee
