@@ -32,7 +32,7 @@ inline constexpr dtype q6_k = dtype::q6_k;
 inline constexpr dtype iq4_nl = dtype::iq4_nl;
 inline constexpr dtype mxfp4 = dtype::mxfp4;
 
-enum class dtype_kind : uint8 { floating, integer, boolean, packed };
+enum class dtype_kind : uint8 { floating, integer, logical, packed };
 
 /// What is fixed about an element type. A packed type stores `block_elements` consecutive elements of the
 /// last axis in `block_bytes` bytes; every other type has blocks of one element.
@@ -48,7 +48,7 @@ inline constexpr dtype_row dtype_table[dtype_count] = {
     {"f16", dtype_kind::floating, 1, 2},  {"bf16", dtype_kind::floating, 1, 2},
     {"i32", dtype_kind::integer, 1, 4},   {"u32", dtype_kind::integer, 1, 4},
     {"i8", dtype_kind::integer, 1, 1},    {"u8", dtype_kind::integer, 1, 1},
-    {"bool", dtype_kind::boolean, 1, 1},  {"q4_0", dtype_kind::packed, 32, 18},
+    {"bool", dtype_kind::logical, 1, 1},  {"q4_0", dtype_kind::packed, 32, 18},
     {"q4_1", dtype_kind::packed, 32, 20}, {"q5_0", dtype_kind::packed, 32, 22},
     {"q8_0", dtype_kind::packed, 32, 34}, {"q4_k", dtype_kind::packed, 256, 144},
     {"q6_k", dtype_kind::packed, 256, 210}, {"iq4_nl", dtype_kind::packed, 32, 18},

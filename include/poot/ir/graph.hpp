@@ -1,0 +1,276 @@
+#pragma once
+/// A graph: equations in order of definition, each with an op, operands, attributes and a type.
+
+#include <poot/core/error.hpp>
+#include <poot/ir/typing.hpp>
+
+namespace poot::ir {
+
+/// The order of a sum, as numerics.md defines it: `lanes` partial sums, chunks of `chunk` elements, and whether product
+/// and sum of a contraction round once. Unset (lanes 0) until "reduction and dtype preparation" sets it.
+struct order {
+  uint16 lanes = 0;
+  uint16 chunk = 0;
+  bool fused = false;
+  constexpr bool operator==(const order&) const = default;
+};
+
+/// A run of a pool: characters of a name, operands, attributes.
+struct slice_of {
+  uint32 first = 0;
+  uint32 count = 0;
+  constexpr bool operator==(const slice_of&) const = default;
+};
+
+/// One equation. Its value is named by its index in the graph. Attributes by op:
+///   constant: the bits of one value, or of every element in row-major order · iota, reductions, gather, concat: axis
+///   matmul: transpose_b · conv2d: stride[2] pad[4] dilation[2] groups · transpose: perm
+///   slice: start[rank] size[rank] (codes of extents) step[rank]
+struct eqn {
+  op kind = op::input;
+  order sum{};
+  tensor_type type{};
+  slice_of operands{};
+  slice_of attrs{};
+  slice_of name{};  ///< of named leaves
+};
+
+struct symbol {
+  uint64 key = 0;
+  int64 bound = 0;
+  slice_of name{};
+};
+
+struct graph_output {
+  uint32 value = 0;
+  slice_of name{};
+};
+
+/// The read-only form of a graph, whether it lives on the heap or in a frozen constexpr object.
+struct graph_view {
+  view<eqn> eqns;
+  view<uint32> operand_pool;
+  view<int64> attr_pool;
+  view<char> char_pool;
+  view<graph_output> outputs;
+  view<symbol> symbols;
+  slice_of name{};
+
+  constexpr size_t size() const { return eqns.size(); }
+  constexpr const eqn& operator[](uint32 id) const { return eqns[id]; }
+  constexpr view<uint32> operands(const eqn& e) const { return operand_pool.subview(e.operands.first, e.operands.count); }
+  constexpr view<uint32> operands(uint32 id) const { return operands(eqns[id]); }
+  constexpr view<int64> attrs(const eqn& e) const { return attr_pool.subview(e.attrs.first, e.attrs.count); }
+  constexpr view<int64> attrs(uint32 id) const { return attrs(eqns[id]); }
+  constexpr std::string_view chars(slice_of s) const { return {char_pool.data() + s.first, s.count}; }
+  constexpr std::string_view name_of(uint32 id) const { return chars(eqns[id].name); }
+  constexpr const tensor_type& type(uint32 id) const { return eqns[id].type; }
+
+  /// The equation that reads the input, weight or state called `wanted`; size() if there is none.
+  constexpr uint32 find_leaf(std::string_view wanted) const {
+    for (uint32 i = 0; i < eqns.size(); ++i)
+      if (is_named_leaf(eqns[i].kind) && name_of(i) == wanted) return i;
+    return static_cast<uint32>(eqns.size());
+  }
+  constexpr const symbol* find_symbol(uint64 key) const {
+    for (const symbol& s : symbols)
+      if (s.key == key) return &s;
+    return nullptr;
+  }
+  constexpr bool is_scalar_constant(uint32 id) const {
+    return eqns[id].kind == op::constant && eqns[id].attrs.count == 1;
+  }
+};
+
+/// Appends a type as graph text spells it, `f32[8,L]`; a dynamic extent without a known name shows its bound.
+constexpr void write_type(text& out, const tensor_type& t, const graph_view& g = {}) {
+  out << name(t.element) << '[';
+  for (int i = 0; i < t.rank; ++i) {
+    if (i) out << ',';
+    const symbol* s = t.extents[i].is_dynamic() ? g.find_symbol(t.extents[i].key()) : nullptr;
+    if (s) out << g.chars(s->name);
+    else if (t.extents[i].is_dynamic()) out << "?<=" << t.extents[i].bound();
+    else out << t.extents[i].code;
+  }
+  out << ']';
+}
+
+struct value;
+
+/// A graph under construction.
+struct graph {
+  vec<eqn> eqns;
+  vec<uint32> operand_pool;
+  vec<int64> attr_pool;
+  vec<char> char_pool;
+  vec<graph_output> outputs;
+  vec<symbol> symbols;
+  slice_of name{};
+
+  constexpr graph() = default;
+  constexpr explicit graph(std::string_view graph_name) { name = intern(graph_name); }
+  constexpr operator graph_view() const {
+    return {eqns, operand_pool, attr_pool, char_pool, outputs, symbols, name};
+  }
+  constexpr graph_view view_of() const { return *this; }
+  constexpr size_t size() const { return eqns.size(); }
+
+  // Run-time models: shapes known when a checkpoint is opened.
+  constexpr value input(std::string_view leaf, dtype t, std::initializer_list<extent> extents);
+  constexpr value weight(std::string_view leaf, dtype t, std::initializer_list<extent> extents);
+  constexpr value state(std::string_view leaf, dtype t, std::initializer_list<extent> extents);
+  constexpr void output(std::string_view result, value v);
+  /// A named dynamic extent, at most `bound`.
+  constexpr extent dynamic(std::string_view extent_name, int64 bound) {
+    const extent e = extent::dynamic(extent_name, bound);
+    for (const symbol& s : symbols) {
+      if (s.key != e.key()) continue;
+      if (s.bound != bound || view_of().chars(s.name) != extent_name)
+        fail(text{} << "dynamic extent " << extent_name << " is at most " << bound << " here and at most " << s.bound
+                    << " before (or its name collides with " << view_of().chars(s.name) << ")");
+      return e;
+    }
+    if (bound < 0 || bound > 0x7fffffff) fail(text{} << "dynamic extent " << extent_name << ": the bound must fit 31 bits");
+    symbols.push_back({e.key(), bound, intern(extent_name)});
+    return e;
+  }
+
+  /// Appends an equation without checking it.
+  constexpr uint32 append(eqn e, view<uint32> in) {
+    e.operands = {static_cast<uint32>(operand_pool.size()), static_cast<uint32>(in.size())};
+    operand_pool.append(in);
+    eqns.push_back(e);
+    return static_cast<uint32>(eqns.size() - 1);
+  }
+  /// Appends `o` over `in`; throws when a typing rule is broken.
+  constexpr uint32 apply(op o, view<uint32> in, view<int64> attrs = {}, const tensor_type& declared = {});
+  /// Appends a leaf; throws when a typing rule is broken or the name of an input, weight or state is taken.
+  constexpr uint32 leaf(op o, const tensor_type& t, view<int64> attrs = {}, std::string_view leaf_name = {});
+  /// A scalar constant with these bits of `t`.
+  constexpr uint32 literal(dtype t, uint64 bits) {
+    const int64 attr[1] = {static_cast<int64>(bits)};
+    return leaf(op::constant, type_of(t), {attr, 1});
+  }
+  /// Makes value `id` the result called `result`, or the new value of the state of that name.
+  constexpr void add_output(std::string_view result, uint32 id);
+
+  constexpr slice_of intern(std::string_view s) {
+    const slice_of where{static_cast<uint32>(char_pool.size()), static_cast<uint32>(s.size())};
+    char_pool.append({s.data(), s.size()});
+    return where;
+  }
+  constexpr slice_of keep_attrs(view<int64> attrs) {
+    const slice_of where{static_cast<uint32>(attr_pool.size()), static_cast<uint32>(attrs.size())};
+    attr_pool.append(attrs);
+    return where;
+  }
+};
+
+/// A handle to one value of a graph.
+struct value {
+  graph* owner = nullptr;
+  uint32 id = 0;
+  constexpr const tensor_type& type() const { return owner->eqns[id].type; }
+};
+
+/// One sentence for a broken rule: the call, the operand with its type, the rule.
+constexpr text describe(op o, const typing& t, view<tensor_type> in, const graph_view& g, const tensor_type& declared) {
+  text message;
+  message << name(o) << ": ";
+  if (t.operand >= 0) message << "operand " << static_cast<int>(t.operand) << " of ";
+  message << '(';
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (i) message << ", ";
+    write_type(message, in[i], g);
+  }
+  message << ')';
+  if (in.empty() || o == op::cast || o == op::broadcast || o == op::reshape || is_contraction(o)) {
+    message << " to ";
+    write_type(message, declared, g);
+  }
+  message << ": " << explain(t.broken);
+  if (t.broken == rule::packed_block) message << ", here " << row(declared.element).block_elements;
+  return message;
+}
+
+constexpr uint32 graph::apply(op o, view<uint32> in, view<int64> attrs, const tensor_type& declared) {
+  tensor_type types[8]{};
+  vec<tensor_type> many;
+  view<tensor_type> operand_types{types, in.size()};
+  if (in.size() <= 8) {
+    for (size_t i = 0; i < in.size(); ++i) types[i] = eqns[in[i]].type;
+  } else {
+    for (uint32 id : in) many.push_back(eqns[id].type);
+    operand_types = many;
+  }
+  const typing t = infer(o, attrs, operand_types, declared);
+  if (!t.ok()) fail(describe(o, t, operand_types, *this, declared));
+  eqn e;
+  e.kind = o;
+  e.type = t.type;
+  e.attrs = keep_attrs(attrs);
+  return append(e, in);
+}
+
+constexpr uint32 graph::leaf(op o, const tensor_type& t, view<int64> attrs, std::string_view leaf_name) {
+  const typing checked = infer(o, attrs, {}, t);
+  if (!checked.ok()) {
+    text message = describe(o, checked, {}, *this, t);
+    if (!leaf_name.empty()) message << " (\"" << leaf_name << "\")";
+    fail(message);
+  }
+  if (is_named_leaf(o) && view_of().find_leaf(leaf_name) != eqns.size())
+    fail(text{} << poot::ir::name(o) << " \"" << leaf_name << "\": this name is taken by an earlier input, weight or state");
+  eqn e;
+  e.kind = o;
+  e.type = t;
+  e.attrs = keep_attrs(attrs);
+  if (is_named_leaf(o)) e.name = intern(leaf_name);
+  return append(e, {});
+}
+
+constexpr void graph::add_output(std::string_view result, uint32 id) {
+  for (const graph_output& o : outputs)
+    if (view_of().chars(o.name) == result) fail(text{} << "output \"" << result << "\": this name is taken by an earlier output");
+  const uint32 leaf_id = view_of().find_leaf(result);
+  if (leaf_id != eqns.size()) {
+    if (eqns[leaf_id].kind != op::state)
+      fail(text{} << "output \"" << result << "\": this is the name of an " << poot::ir::name(eqns[leaf_id].kind)
+                  << "; only a state can be written");
+    if (!(eqns[leaf_id].type == eqns[id].type)) {
+      text message;
+      message << "output \"" << result << "\": the state is ";
+      write_type(message, eqns[leaf_id].type, *this);
+      message << " and its new value is ";
+      write_type(message, eqns[id].type, *this);
+      fail(message << "; both must be the same");
+    }
+  }
+  outputs.push_back({id, intern(result)});
+}
+
+namespace detail {
+constexpr value named_leaf(graph& g, op o, std::string_view leaf_name, dtype t, std::initializer_list<extent> extents) {
+  tensor_type type;
+  type.element = t;
+  if (extents.size() > max_rank) fail(text{} << name(o) << " \"" << leaf_name << "\": " << explain(rule::rank_limit));
+  for (extent e : extents) type.extents[type.rank++] = e;
+  return {&g, g.leaf(o, type, {}, leaf_name)};
+}
+}  // namespace detail
+
+constexpr value graph::input(std::string_view leaf_name, dtype t, std::initializer_list<extent> extents) {
+  return detail::named_leaf(*this, op::input, leaf_name, t, extents);
+}
+constexpr value graph::weight(std::string_view leaf_name, dtype t, std::initializer_list<extent> extents) {
+  return detail::named_leaf(*this, op::weight, leaf_name, t, extents);
+}
+constexpr value graph::state(std::string_view leaf_name, dtype t, std::initializer_list<extent> extents) {
+  return detail::named_leaf(*this, op::state, leaf_name, t, extents);
+}
+constexpr void graph::output(std::string_view result, value v) {
+  if (v.owner != this) fail(text{} << "output \"" << result << "\": the value belongs to another graph");
+  add_output(result, v.id);
+}
+
+}  // namespace poot::ir

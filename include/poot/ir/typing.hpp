@@ -1,0 +1,339 @@
+#pragma once
+/// Typing rules: the type of an op's result, or the rule its operands break.
+
+#include <poot/core/extent.hpp>
+#include <poot/ir/op.hpp>
+
+namespace poot::ir {
+
+/// What an equation must satisfy. The sentence for each is `explain(rule)`.
+enum class rule : uint8 {
+  none, operand_count, operand_dtype, same_dtype, condition_is_i32, broadcast_extents, axis_in_range, attribute_count,
+  inner_extents, batch_extents, float_result, index_is_i32, index_extent, indexed_ranks, matmul_ranks, conv_ranks,
+  conv_channels, conv_groups, conv_window, conv_attributes, packed_is_transposed, packed_axis, packed_cast,
+  packed_block, slice_range, slice_step, slice_dynamic, concat_extents, concat_dynamic, permutation,
+  broadcast_target, reshape_count, update_extents, start_extent, start_is_i32, seed_is_u32_scalar, random_is_f32,
+  rank_limit, declared_type, argmax_of_nothing, negative_extent, constant_count, collectives,
+};
+
+constexpr std::string_view explain(rule r) {
+  switch (r) {
+    case rule::none: return "no rule is broken";
+    case rule::operand_count: return "the number of operands is wrong";
+    case rule::operand_dtype: return "this element type is not accepted here";
+    case rule::same_dtype: return "operands must have one element type (use cast)";
+    case rule::condition_is_i32: return "the condition must be i32";
+    case rule::broadcast_extents: return "extents, aligned at the last axis, must be equal or 1";
+    case rule::axis_in_range: return "the axis must lie inside the operand's rank";
+    case rule::attribute_count: return "an attribute has the wrong number of entries";
+    case rule::inner_extents: return "the inner extents K must be equal";
+    case rule::batch_extents: return "batch extents must be equal or 1";
+    case rule::float_result: return "the result must be a float";
+    case rule::index_is_i32: return "the index must be i32";
+    case rule::index_extent: return "the index must have one entry per row";
+    case rule::indexed_ranks: return "the operands must be x[T,K], w[E,N,K] and idx[T]";
+    case rule::matmul_ranks: return "both operands need at least two axes";
+    case rule::conv_ranks: return "the operands must be x[N,C,H,W] and w[O,C/groups,kh,kw]";
+    case rule::conv_channels: return "w's second extent must be the channels of x divided by groups";
+    case rule::conv_groups: return "groups must divide the channels of x and of w";
+    case rule::conv_window: return "the dilated window must fit into the padded image";
+    case rule::conv_attributes: return "stride, dilation and groups must be positive and pad not negative";
+    case rule::packed_is_transposed: return "a packed weight is read in [N,K] order: transpose_b=1";
+    case rule::packed_axis: return "a packed value is gathered along axis 0 of at least two";
+    case rule::packed_cast: return "a packed value can only be cast to a float";
+    case rule::packed_block: return "the last extent must be a multiple of the packed block";
+    case rule::slice_range: return "start + (size - 1) * step must lie inside the operand";
+    case rule::slice_step: return "steps must be at least 1, starts and sizes at least 0";
+    case rule::slice_dynamic: return "a dynamic axis can only be taken whole";
+    case rule::concat_extents: return "all extents but the one along the axis must be equal";
+    case rule::concat_dynamic: return "the axis of a concatenation cannot be dynamic";
+    case rule::permutation: return "perm must name every axis once";
+    case rule::broadcast_target: return "the operand must broadcast to the declared extents";
+    case rule::reshape_count: return "the number of elements must stay the same";
+    case rule::update_extents: return "the update must have x's rank and fit inside it";
+    case rule::start_extent: return "start must have one entry per axis of x";
+    case rule::start_is_i32: return "start must be i32";
+    case rule::seed_is_u32_scalar: return "seed and offset must be u32 scalars";
+    case rule::random_is_f32: return "random_uniform gives f32";
+    case rule::rank_limit: return "at most 6 axes";
+    case rule::declared_type: return "the declared type is not the type the op gives";
+    case rule::argmax_of_nothing: return "argmax needs at least one element along the axis";
+    case rule::negative_extent: return "extents must not be negative";
+    case rule::constant_count: return "a constant needs one value, or one per element";
+    case rule::collectives: return "collectives are not available yet";
+  }
+  return "";
+}
+
+/// The outcome of a typing rule: a type, or the broken rule and the operand that breaks it (-1: the call itself).
+struct typing {
+  tensor_type type;
+  rule broken = rule::none;
+  int8 operand = -1;
+  constexpr bool ok() const { return broken == rule::none; }
+};
+
+namespace detail {
+
+constexpr typing refuse(rule r, int operand = -1) { return {tensor_type{}, r, static_cast<int8>(operand)}; }
+
+/// NumPy broadcasting of extents; false if they do not fit. A dynamic extent fits itself and 1.
+constexpr bool broadcast_into(tensor_type& result, const tensor_type& other) {
+  const int rank = result.rank > other.rank ? result.rank : other.rank;
+  tensor_type r;
+  r.element = result.element;
+  r.rank = static_cast<uint8>(rank);
+  for (int i = 0; i < rank; ++i) {
+    const int ia = i - (rank - result.rank), ib = i - (rank - other.rank);
+    const extent a = ia < 0 ? extent(1) : result.extents[ia], b = ib < 0 ? extent(1) : other.extents[ib];
+    if (a != b && a != extent(1) && b != extent(1)) return false;
+    r.extents[i] = a == extent(1) ? b : a;
+  }
+  result = r;
+  return true;
+}
+
+/// The product of fixed extents, with dynamic ones cancelled pairwise.
+constexpr bool same_element_count(const tensor_type& a, const tensor_type& b) {
+  bool taken[max_rank]{};
+  int64 count_a = 1, count_b = 1;
+  for (int i = 0; i < a.rank; ++i) {
+    if (!a.extents[i].is_dynamic()) {
+      count_a *= a.extents[i].code;
+      continue;
+    }
+    bool found = false;
+    for (int j = 0; j < b.rank && !found; ++j)
+      if (!taken[j] && b.extents[j] == a.extents[i]) found = taken[j] = true;
+    if (!found) return false;
+  }
+  for (int j = 0; j < b.rank; ++j) {
+    if (!b.extents[j].is_dynamic()) count_b *= b.extents[j].code;
+    else if (!taken[j]) return false;
+  }
+  return count_a == count_b;
+}
+
+constexpr typing type_matmul(view<int64> attrs, view<tensor_type> in, dtype declared) {
+  const tensor_type &a = in[0], &b = in[1];
+  const bool transposed = !attrs.empty() && attrs[0] != 0;
+  if (!is_float(b.element) && !is_packed(b.element)) return refuse(rule::operand_dtype, 1);
+  if (a.rank < 2) return refuse(rule::matmul_ranks, 0);
+  if (b.rank < 2) return refuse(rule::matmul_ranks, 1);
+  if (is_packed(b.element) && !transposed) return refuse(rule::packed_is_transposed, 1);
+  const extent k = b.extents[transposed ? b.rank - 1 : b.rank - 2], n = b.extents[transposed ? b.rank - 2 : b.rank - 1];
+  if (a.last() != k) return refuse(rule::inner_extents, 1);
+  if (!is_float(declared)) return refuse(rule::float_result);
+  tensor_type batch = a, other = b;
+  batch.rank = static_cast<uint8>(a.rank - 2);
+  other.rank = static_cast<uint8>(b.rank - 2);
+  if (!broadcast_into(batch, other)) return refuse(rule::batch_extents, 1);
+  batch.extents[batch.rank++] = a.extents[a.rank - 2];
+  batch.extents[batch.rank++] = n;
+  return {batch.with(declared)};
+}
+
+constexpr typing type_indexed(view<tensor_type> in, dtype declared) {
+  const tensor_type &x = in[0], &w = in[1], &idx = in[2];
+  if (!is_float(w.element) && !is_packed(w.element)) return refuse(rule::operand_dtype, 1);
+  if (idx.element != dtype::i32) return refuse(rule::index_is_i32, 2);
+  if (x.rank != 2 || w.rank != 3 || idx.rank != 1) return refuse(rule::indexed_ranks);
+  if (x.extents[1] != w.extents[2]) return refuse(rule::inner_extents, 1);
+  if (idx.extents[0] != x.extents[0]) return refuse(rule::index_extent, 2);
+  if (!is_float(declared)) return refuse(rule::float_result);
+  return {type_of(declared, x.extents[0], w.extents[1])};
+}
+
+/// attrs: stride[2], pad[top,bottom,left,right], dilation[2], groups
+constexpr typing type_conv2d(view<int64> at, view<tensor_type> in, dtype declared) {
+  const tensor_type &x = in[0], &w = in[1];
+  if (!is_float(w.element)) return refuse(rule::operand_dtype, 1);
+  if (x.rank != 4 || w.rank != 4) return refuse(rule::conv_ranks);
+  if (at.size() != 9) return refuse(rule::attribute_count);
+  for (int i = 0; i < 9; ++i)
+    if (at[i] < (i >= 2 && i < 6 ? 0 : 1)) return refuse(rule::conv_attributes);
+  for (int i = 1; i < 4; ++i)
+    if (x.extents[i].is_dynamic()) return refuse(rule::conv_ranks, 0);
+  const int64 groups = at[8];
+  if (x.extents[1].code % groups || w.extents[0].code % groups) return refuse(rule::conv_groups);
+  if (w.extents[1].code != x.extents[1].code / groups) return refuse(rule::conv_channels, 1);
+  if (!is_float(declared)) return refuse(rule::float_result);
+  tensor_type r = type_of(declared, x.extents[0], w.extents[0], 0, 0);
+  for (int i = 0; i < 2; ++i) {
+    const int64 window = (w.extents[2 + i].code - 1) * at[6 + i] + 1;
+    const int64 padded = x.extents[2 + i].code + at[2 + 2 * i] + at[3 + 2 * i];
+    if (window < 1 || padded < window) return refuse(rule::conv_window, 1);
+    r.extents[2 + i] = extent((padded - window) / at[i] + 1);
+  }
+  return {r};
+}
+
+constexpr typing type_gather(view<int64> attrs, view<tensor_type> in) {
+  const tensor_type &x = in[0], &idx = in[1];
+  if (idx.element != dtype::i32) return refuse(rule::index_is_i32, 1);
+  const int64 axis = attrs.empty() ? -1 : attrs[0];
+  if (axis < 0 || axis >= x.rank) return refuse(rule::axis_in_range, 0);
+  if (is_packed(x.element) && (axis != 0 || x.rank < 2)) return refuse(rule::packed_axis, 0);
+  if (x.rank - 1 + idx.rank > max_rank) return refuse(rule::rank_limit);
+  tensor_type r;
+  r.element = x.element;
+  for (int i = 0; i < axis; ++i) r.extents[r.rank++] = x.extents[i];
+  for (int i = 0; i < idx.rank; ++i) r.extents[r.rank++] = idx.extents[i];
+  for (int i = static_cast<int>(axis) + 1; i < x.rank; ++i) r.extents[r.rank++] = x.extents[i];
+  return {r};
+}
+
+/// attrs: start[rank], size[rank] (codes of extents), step[rank]
+constexpr typing type_slice(view<int64> at, view<tensor_type> in) {
+  const tensor_type& x = in[0];
+  if (at.size() != size_t{3} * x.rank) return refuse(rule::attribute_count);
+  tensor_type r = x;
+  for (int i = 0; i < x.rank; ++i) {
+    const int64 start = at[i], step = at[2 * x.rank + i];
+    const extent size = extent::from_code(at[x.rank + i]);
+    if (step < 1 || start < 0) return refuse(rule::slice_step);
+    if (x.extents[i].is_dynamic()) {
+      if (size != x.extents[i] || start != 0 || step != 1) return refuse(rule::slice_dynamic, 0);
+    } else if (size.bound() == 0 ? start > x.extents[i].code : start + (size.bound() - 1) * step >= x.extents[i].code) {
+      return refuse(rule::slice_range, 0);
+    }
+    r.extents[i] = size;
+  }
+  return {r};
+}
+
+constexpr typing type_concat(view<int64> attrs, view<tensor_type> in) {
+  tensor_type r = in[0];
+  const int64 axis = attrs.empty() ? -1 : attrs[0];
+  if (axis < 0 || axis >= r.rank) return refuse(rule::axis_in_range, 0);
+  for (size_t k = 1; k < in.size(); ++k) {
+    const tensor_type& x = in[k];
+    if (x.element != r.element) return refuse(rule::same_dtype, static_cast<int>(k));
+    if (x.rank != r.rank) return refuse(rule::concat_extents, static_cast<int>(k));
+    for (int i = 0; i < r.rank; ++i) {
+      if (i != axis && x.extents[i] != r.extents[i]) return refuse(rule::concat_extents, static_cast<int>(k));
+      if (i == axis && (x.extents[i].is_dynamic() || r.extents[i].is_dynamic()))
+        return refuse(rule::concat_dynamic, static_cast<int>(k));
+    }
+    r.extents[axis].code += x.extents[axis].code;
+  }
+  return {r};
+}
+
+constexpr typing type_transpose(view<int64> perm, view<tensor_type> in) {
+  const tensor_type& x = in[0];
+  if (perm.size() != x.rank) return refuse(rule::permutation);
+  tensor_type r = x;
+  bool seen[max_rank]{};
+  for (int i = 0; i < x.rank; ++i) {
+    if (perm[i] < 0 || perm[i] >= x.rank || seen[perm[i]]) return refuse(rule::permutation);
+    seen[perm[i]] = true;
+    r.extents[i] = x.extents[perm[i]];
+  }
+  return {r};
+}
+
+constexpr typing type_update(view<tensor_type> in) {
+  const tensor_type &x = in[0], &update = in[1], &start = in[2];
+  if (update.element != x.element) return refuse(rule::same_dtype, 1);
+  if (update.rank != x.rank) return refuse(rule::update_extents, 1);
+  for (int i = 0; i < x.rank; ++i)
+    if (x.extents[i] != update.extents[i] && (x.extents[i].is_dynamic() || update.extents[i].bound() > x.extents[i].code))
+      return refuse(rule::update_extents, 1);
+  if (start.element != dtype::i32) return refuse(rule::start_is_i32, 2);
+  if (start.rank != 1 || start.extents[0] != extent(x.rank)) return refuse(rule::start_extent, 2);
+  return {x};
+}
+
+constexpr typing type_pointwise(op o, view<tensor_type> in, dtype declared) {
+  if (o == op::cast) {
+    if (is_packed(declared) || (is_packed(in[0].element) && !is_float(declared))) return refuse(rule::packed_cast, 0);
+    return {in[0].with(declared)};
+  }
+  tensor_type r = in[0];
+  if (o == op::select) {
+    if (in[0].element != dtype::i32) return refuse(rule::condition_is_i32, 0);
+    if (!accepts(dtypes::unpacked, in[1].element)) return refuse(rule::operand_dtype, 1);
+    r.element = in[1].element;
+    if (in[2].element != in[1].element) return refuse(rule::same_dtype, 2);
+  }
+  for (size_t k = 1; k < in.size(); ++k) {
+    if (in[k].element != r.element) return refuse(rule::same_dtype, static_cast<int>(k));
+    if (!broadcast_into(r, in[k])) return refuse(rule::broadcast_extents, static_cast<int>(k));
+  }
+  return {is_comparison(o) ? r.with(dtype::i32) : r};
+}
+
+constexpr typing type_leaf(op o, view<int64> attrs, view<tensor_type> in, const tensor_type& declared) {
+  for (int i = 0; i < declared.rank; ++i)
+    if (!declared.extents[i].is_dynamic() && declared.extents[i].code < 0) return refuse(rule::negative_extent);
+  if (is_packed(declared.element)) {
+    if (declared.rank == 0 || declared.last().is_dynamic() || declared.last().code % row(declared.element).block_elements)
+      return refuse(rule::packed_block);
+  }
+  switch (o) {
+    case op::constant:
+      if (attrs.size() != 1 && (declared.is_dynamic() || attrs.size() != static_cast<size_t>(declared.element_count())))
+        return refuse(rule::constant_count);
+      break;
+    case op::iota:
+      if (attrs.empty() || attrs[0] < 0 || attrs[0] >= declared.rank) return refuse(rule::axis_in_range);
+      break;
+    case op::random_uniform:
+      for (int k = 0; k < 2; ++k)
+        if (in[k].element != dtype::u32 || in[k].rank != 0) return refuse(rule::seed_is_u32_scalar, k);
+      if (declared.element != dtype::f32) return refuse(rule::random_is_f32);
+      break;
+    default: break;
+  }
+  return {declared};
+}
+
+}  // namespace detail
+
+/// The type of `o` over operands `in` with attributes `attrs`. `declared` supplies what the operands do not decide:
+/// the element type of casts and contractions, the extents of broadcast and reshape, the whole type of a leaf.
+constexpr typing infer(op o, view<int64> attrs, view<tensor_type> in, const tensor_type& declared) {
+  using namespace detail;
+  const op_row& r = row(o);
+  if (r.arity >= 0 ? in.size() != static_cast<size_t>(r.arity) : in.empty()) return refuse(rule::operand_count);
+  if (!in.empty() && o != op::select && !accepts(r.accepts, in[0].element)) return refuse(rule::operand_dtype, 0);
+  switch (r.kind) {
+    case op_class::leaf:
+      if (o != op::random_uniform && !accepts(r.accepts, declared.element)) return refuse(rule::operand_dtype);
+      return type_leaf(o, attrs, in, declared);
+    case op_class::pointwise: return type_pointwise(o, in, declared.element);
+    case op_class::reduction: {
+      if (attrs.empty() || attrs[0] < 0 || attrs[0] >= in[0].rank) return refuse(rule::axis_in_range, 0);
+      const int axis = static_cast<int>(attrs[0]);
+      if (o == op::reduce_argmax && in[0].extents[axis] == extent(0)) return refuse(rule::argmax_of_nothing, 0);
+      const tensor_type kept = in[0].with(axis, extent(1));
+      return {o == op::reduce_argmax ? kept.with(dtype::i32) : kept};
+    }
+    case op_class::collective: return refuse(rule::collectives);
+    default: break;
+  }
+  switch (o) {
+    case op::matmul: return type_matmul(attrs, in, declared.element);
+    case op::indexed_matmul: return type_indexed(in, declared.element);
+    case op::packed_contraction:
+      return in.size() == 3 ? type_indexed(in, declared.element) : type_matmul(attrs, in, declared.element);
+    case op::conv2d: return type_conv2d(attrs, in, declared.element);
+    case op::gather:
+    case op::packed_gather: return type_gather(attrs, in);
+    case op::slice: return type_slice(attrs, in);
+    case op::concat: return type_concat(attrs, in);
+    case op::transpose: return type_transpose(attrs, in);
+    case op::dynamic_update_slice: return type_update(in);
+    case op::broadcast: {
+      tensor_type target = declared.with(in[0].element);
+      if (!broadcast_into(target, in[0]) || !target.same_extents(declared)) return refuse(rule::broadcast_target, 0);
+      return {target};
+    }
+    default:  // reshape
+      if (!same_element_count(in[0], declared)) return refuse(rule::reshape_count, 0);
+      return {declared.with(in[0].element)};
+  }
+}
+
+}  // namespace poot::ir

@@ -1,0 +1,34 @@
+#pragma once
+/// Checks a whole graph: operands before use, every typing rule, outputs. Run after each stage in tests.
+
+#include <poot/ir/graph.hpp>
+
+namespace poot::ir {
+
+/// Throws `error` naming the first equation that is not well formed; returns true otherwise.
+constexpr bool verify(const graph_view& g) {
+  vec<tensor_type> types;
+  for (uint32 id = 0; id < g.size(); ++id) {
+    const eqn& e = g[id];
+    types.clear();
+    for (uint32 in : g.operands(e)) {
+      if (in >= id) fail(text{} << "%" << id << ": " << name(e.kind) << " reads %" << in << " before it is defined");
+      types.push_back(g.type(in));
+    }
+    const typing t = infer(e.kind, g.attrs(e), types, e.type);
+    if (!t.ok()) fail(text{} << "%" << id << ": " << describe(e.kind, t, types, g, e.type));
+    if (!(t.type == e.type)) {
+      text message;
+      message << "%" << id << ": " << name(e.kind) << " gives ";
+      write_type(message, t.type, g);
+      message << ", declared is ";
+      write_type(message, e.type, g);
+      fail(message);
+    }
+  }
+  for (const graph_output& o : g.outputs)
+    if (o.value >= g.size()) fail(text{} << "output \"" << g.chars(o.name) << "\" names no value");
+  return true;
+}
+
+}  // namespace poot::ir
