@@ -46,12 +46,74 @@ constexpr double from_bits(uint64 b) { return std::bit_cast<double>(b); }
 constexpr bool is_nan(float x) { return (to_bits(x) & 0x7fffffffu) > 0x7f800000u; }
 constexpr bool is_nan(double x) { return (to_bits(x) & ~(uint64{1} << 63)) > (uint64{0x7ff} << 52); }
 
+/// The fields of a scalar format, for the integer side of the functions below.
 template <class Float>
-constexpr Float add(Float a, Float b) { return opaque(operand(a) + operand(b)); }
+struct scalar_bits {
+  using bits = decltype(to_bits(Float{}));
+  static constexpr bits sign = bits{1} << (8 * sizeof(bits) - 1);
+  static constexpr bits infinity = sizeof(bits) == 4 ? bits{0xff} << 23 : static_cast<bits>(uint64{0x7ff} << 52);
+  static constexpr Float quiet_nan = from_bits(static_cast<bits>(infinity | (infinity >> 1)));
+  static constexpr Float half_range = sizeof(bits) == 4 ? Float(0x1p64) : Float(0x1p512);  // sqrt of the first overflow
+};
+
 template <class Float>
-constexpr Float sub(Float a, Float b) { return opaque(operand(a) - operand(b)); }
+constexpr bool is_infinite(Float x) { return (to_bits(x) & ~scalar_bits<Float>::sign) == scalar_bits<Float>::infinity; }
+
+/// Infinity with the sign of `x`.
 template <class Float>
-constexpr Float mul(Float a, Float b) { return opaque(operand(a) * operand(b)); }
+constexpr Float infinity_like(Float x) {
+  return from_bits(static_cast<decltype(to_bits(x))>((to_bits(x) & scalar_bits<Float>::sign) | scalar_bits<Float>::infinity));
+}
+
+/// The operations in constant expressions, where compilers refuse to overflow, to divide by zero and to touch a NaN:
+/// those results are spelt out, found from a copy of the operation scaled by powers of two.
+template <class Float>
+constexpr Float folded_add(Float a, Float b) {
+  if (is_nan(a) || is_nan(b)) return scalar_bits<Float>::quiet_nan;
+  if (is_infinite(a)) return is_infinite(b) && to_bits(a) != to_bits(b) ? scalar_bits<Float>::quiet_nan : a;
+  if (is_infinite(b)) return b;
+  constexpr Float half = Float(0.5), limit = half * scalar_bits<Float>::half_range * scalar_bits<Float>::half_range * half;
+  const Float quarter = a * half * half + b * half * half;
+  if (quarter >= limit || quarter <= -limit) return infinity_like(quarter);
+  return a + b;
+}
+template <class Float>
+constexpr Float folded_mul(Float a, Float b) {
+  if (is_nan(a) || is_nan(b)) return scalar_bits<Float>::quiet_nan;
+  const Float signs = from_bits(static_cast<decltype(to_bits(a))>(to_bits(a) ^ to_bits(b)));
+  if (is_infinite(a) || is_infinite(b)) return a == 0 || b == 0 ? scalar_bits<Float>::quiet_nan : infinity_like(signs);
+  const Float scaled = (a / scalar_bits<Float>::half_range) * (b / scalar_bits<Float>::half_range);
+  if (scaled >= 1 || scaled <= -1) return infinity_like(scaled);
+  return a * b;
+}
+template <class Float>
+constexpr Float folded_div(Float a, Float b) {
+  if (is_nan(a) || is_nan(b)) return scalar_bits<Float>::quiet_nan;
+  const Float signs = from_bits(static_cast<decltype(to_bits(a))>(to_bits(a) ^ to_bits(b)));
+  if (is_infinite(a) || b == 0)
+    return is_infinite(b) || a == 0 ? scalar_bits<Float>::quiet_nan : infinity_like(signs);
+  if (b < 1 && b > -1) {
+    const Float scaled = (a / scalar_bits<Float>::half_range) / (b * scalar_bits<Float>::half_range);
+    if (scaled >= 1 || scaled <= -1) return infinity_like(scaled);
+  }
+  return a / b;
+}
+
+template <class Float>
+constexpr Float add(Float a, Float b) {
+  if (std::is_constant_evaluated()) return folded_add(a, b);
+  return opaque(operand(a) + operand(b));
+}
+template <class Float>
+constexpr Float sub(Float a, Float b) {
+  if (std::is_constant_evaluated()) return folded_add(a, is_nan(b) ? b : -b);
+  return opaque(operand(a) - operand(b));
+}
+template <class Float>
+constexpr Float mul(Float a, Float b) {
+  if (std::is_constant_evaluated()) return folded_mul(a, b);
+  return opaque(operand(a) * operand(b));
+}
 
 /// a < b as IEEE says, false with a NaN; by integer comparison, so that `-ffinite-math-only` cannot invert it.
 template <class Float>
@@ -69,18 +131,7 @@ constexpr bool equal(Float a, Float b) { return !is_nan(a) && !is_nan(b) && !les
 
 template <class Float>
 constexpr Float div(Float a, Float b) {
-  if (std::is_constant_evaluated()) {
-    // A quotient by zero is not a constant expression, so the IEEE results are spelt out.
-    using bits = decltype(to_bits(a));
-    constexpr bits sign = bits{1} << (8 * sizeof(bits) - 1);
-    const bits infinity = sizeof(bits) == 4 ? bits{0xff} << 23 : static_cast<bits>(uint64{0x7ff} << 52);
-    if ((to_bits(b) & ~sign) == 0) {
-      if (is_nan(a)) return a;
-      if ((to_bits(a) & ~sign) == 0) return from_bits(static_cast<bits>(infinity | (infinity >> 1)));
-      return from_bits(static_cast<bits>(((to_bits(a) ^ to_bits(b)) & sign) | infinity));
-    }
-    return a / b;
-  }
+  if (std::is_constant_evaluated()) return folded_div(a, b);
 #if defined(__FAST_MATH__) && defined(__SSE2__)
   if constexpr (sizeof(Float) == 4) asm("divss %1, %0" : "+x"(a) : "x"(b));
   else asm("divsd %1, %0" : "+x"(a) : "x"(b));
@@ -143,6 +194,8 @@ constexpr Float sqrt(Float x) {
 }
 
 static_assert(sqrt_by_digits(2.0f) == 0x1.6a09e6p+0f && sqrt_by_digits(9.0) == 3.0);
+static_assert(is_nan(sub(div(1.0f, 0.0f), div(2.0f, 0.0f))) && is_infinite(mul(0x1p1023, 2.0)));
+static_assert(add(0x1.fffffep+127f, 0x1p+102f) == 0x1.fffffep+127f && is_infinite(add(0x1.fffffep+127f, 0x1p+103f)));
 static_assert(sqrt_by_digits(0x1p-149f) == 0x1.6a09e6p-75f && sqrt_by_digits(2.0) == 0x1.6a09e667f3bcdp+0);
 
 }  // namespace poot::ieee
