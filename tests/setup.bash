@@ -1,25 +1,23 @@
 # What ./tests/run and ./examples/run both need before anything is built: Debian's packages, and a preset configured.
 # Sourced by them, from the repository root.
 
-packages=(g++ clang-19 libclang-rt-19-dev cmake ninja-build ccache python3
-          doctest-dev libboost1.81-dev nlohmann-json3-dev libcli11-dev libbenchmark-dev)
+packages_to_build=(g++ cmake ninja-build ccache libboost1.81-dev nlohmann-json3-dev libcli11-dev doctest-dev libbenchmark-dev)
+packages_to_test=("${packages_to_build[@]}" clang-19 libclang-rt-19-dev python3)
 
-# Installs those of `packages` that are missing. Fails with one sentence where it cannot.
+# install_packages PACKAGE…: installs those that are missing. Fails with one sentence where it cannot.
 install_packages() {
-  local missing=() package
+  local missing=() package as_root=()
   if ! command -v dpkg-query >/dev/null; then
-    echo "not a Debian system: taking what is installed (wanted: ${packages[*]})"
+    echo "not a Debian system: taking what is installed (wanted, by Debian's names: $*)"
     return 0
   fi
-  for package in "${packages[@]}"; do
+  for package in "$@"; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
   done
   if [ ${#missing[@]} -eq 0 ]; then
-    echo "all ${#packages[@]} packages are installed"
+    echo "all $# packages are installed"
     return 0
   fi
-  echo "installing ${missing[*]}"
-  local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
     if ! command -v sudo >/dev/null; then
       echo "error: these packages are missing, and neither root nor sudo is at hand: ${missing[*]}"
@@ -27,12 +25,15 @@ install_packages() {
     fi
     as_root=(sudo)
   fi
+  echo "installing ${missing[*]}"
   "${as_root[@]}" apt-get update -q || echo "apt-get update failed; trying with the lists at hand"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends "${missing[@]}"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" || {
+    echo "error: apt-get could not install ${missing[*]}"
+    return 1
+  }
 }
 
-# configure PRESET: a build folder that was configured elsewhere or broken is configured afresh.
+# configure PRESET: a build folder that was made elsewhere, or is broken, is made afresh.
 configure() {
   cmake --preset "$1" || cmake --fresh --preset "$1"
 }
@@ -47,4 +48,13 @@ build() {
 # has_target PRESET TARGET
 has_target() {
   ninja -C "build/$1" -t query "$2" >/dev/null 2>&1
+}
+
+# Two runs in one tree would build over each other: the second waits for the first.
+wait_for_other_runs() {
+  mkdir -p build
+  exec 9>build/lock
+  flock -n 9 && return
+  echo "another run is at work in this folder; waiting for it"
+  flock 9
 }
