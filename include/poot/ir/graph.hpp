@@ -32,7 +32,8 @@ struct eqn {
   tensor_type type{};
   slice_of operands{};
   slice_of attrs{};
-  slice_of name{};  ///< of named leaves
+  slice_of name{};      ///< of named leaves
+  uint32 origin = 0;    ///< the equation of the traced graph that this one comes from; set by the first pass
 };
 
 struct symbol {

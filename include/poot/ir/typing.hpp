@@ -319,8 +319,12 @@ constexpr typing infer(op o, view<int64> attrs, view<tensor_type> in, const tens
     case op::packed_contraction:
       return in.size() == 3 ? type_indexed(in, declared.element) : type_matmul(attrs, in, declared.element);
     case op::conv2d: return type_conv2d(attrs, in, declared.element);
-    case op::gather:
-    case op::packed_gather: return type_gather(attrs, in);
+    case op::gather: return type_gather(attrs, in);
+    case op::packed_gather: {  // decodes the rows when the declared element is a float
+      typing t = type_gather(attrs, in);
+      if (t.ok() && is_float(declared.element)) t.type.element = declared.element;
+      return t;
+    }
     case op::slice: return type_slice(attrs, in);
     case op::concat: return type_concat(attrs, in);
     case op::transpose: return type_transpose(attrs, in);

@@ -1,0 +1,199 @@
+#pragma once
+/// Rewrites to one spelling, preserving every rounding and the order of arithmetic.
+/// Requires: a verified graph. Ensures: constants stand second in commutative ops, no identity movement or arithmetic is
+/// left, pointwise equations over scalar constants are constants. Rewrites that would change rounding are recorded.
+///   %1 = mul f32(1), %x; %2 = reshape %1 (same extents); %3 = neg %2; %4 = neg %3   →   %x
+
+#include <poot/ir/evaluate.hpp>
+#include <poot/pass/rewriter.hpp>
+
+namespace poot::pass {
+
+namespace detail {
+
+constexpr bool is_commutative(op o) {
+  return o == op::add || o == op::mul || o == op::max || o == op::min || o == op::eq || o == op::ne ||
+         (o >= op::bit_and && o <= op::bit_xor);
+}
+
+/// The bits of one in `t`.
+constexpr uint64 one_bits(dtype t) {
+  if (!is_float(t)) return 1;
+  const float_format f = format_of(t);
+  return static_cast<uint64>(f.bias()) << f.fraction_bits;
+}
+
+struct canonicaliser {
+  rewriter r;
+  record& notes;
+
+  constexpr canonicaliser(const graph_view& g, record& n) : r(g), notes(n) {}
+
+  constexpr const eqn& made(uint32 value) const { return r.built()[value]; }
+  constexpr bool is_constant(uint32 value, uint64 bits) const {
+    const graph_view b = r.built();
+    return b.is_scalar_constant(value) && static_cast<uint64>(b.attrs(value)[0]) == bits;
+  }
+  /// Stands `value` for `id` where both have the same type.
+  constexpr bool forward(uint32 id, uint32 value) {
+    if (!(made(value).type == r.from.type(id))) return false;
+    r.replace(id, value);
+    return true;
+  }
+
+  /// x·1, x/1, x−0, x+(−0): equal bits for every x (a NaN stays a NaN).
+  constexpr bool drop_neutral(uint32 id, op o, uint32 a, uint32 b) {
+    const dtype t = r.from.type(id).element;
+    const uint64 minus_zero = is_float(t) ? format_of(t).sign_bit() : 0;
+    const bool neutral = ((o == op::mul || o == op::div) && is_constant(b, one_bits(t))) ||
+                         (o == op::sub && is_constant(b, 0)) || (o == op::add && is_constant(b, minus_zero));
+    return neutral && forward(id, a);
+  }
+
+  /// −(−x), | −x |, ||x||, a cast to the type it has, a widening after a widening.
+  constexpr bool drop_unary(uint32 id, op o, uint32 a) {
+    const graph_view b = r.built();
+    const eqn& in = b[a];
+    if (o == op::cast && in.type == r.from.type(id)) return forward(id, a);
+    if (o == op::neg && in.kind == op::neg) return forward(id, b.operands(a)[0]);
+    if (o == op::abs && in.kind == op::abs) return forward(id, a);
+    if (o == op::abs && in.kind == op::neg) {
+      const uint32 operand[1] = {b.operands(a)[0]};
+      r.emit(id, r.from[id], {operand, 1});
+      return true;
+    }
+    return false;
+  }
+
+  /// Movement that moves nothing, and reshapes of reshapes.
+  constexpr bool drop_movement(uint32 id) {
+    const eqn& e = r.from[id];
+    const uint32 a = r[r.from.operands(id)[0]];
+    const graph_view b = r.built();
+    switch (e.kind) {
+      case op::reshape:
+        if (forward(id, a)) return true;
+        if (b[a].kind != op::reshape) return false;
+        if (forward(id, b.operands(a)[0])) return true;
+        {
+          const uint32 operand[1] = {b.operands(a)[0]};
+          r.emit(id, e, {operand, 1});
+        }
+        return true;
+      case op::broadcast: return forward(id, a);
+      case op::concat: return e.operands.count == 1 && forward(id, a);
+      case op::slice: {
+        const view<int64> at = r.from.attrs(id);
+        for (int i = 0; i < e.type.rank; ++i)
+          if (at[i] != 0 || at[2 * e.type.rank + i] != 1) return false;
+        return forward(id, a);
+      }
+      case op::transpose: return transpose_of_units(id, a);
+      default: return false;
+    }
+  }
+
+  /// A transposition that only moves extents of 1 is a reshape.
+  constexpr bool transpose_of_units(uint32 id, uint32 a) {
+    const eqn& e = r.from[id];
+    const view<int64> perm = r.from.attrs(id);
+    const tensor_type source = made(a).type;
+    int64 last = -1;
+    for (int i = 0; i < e.type.rank; ++i) {
+      if (source.extents[perm[i]] == extent(1)) continue;
+      if (perm[i] < last) return false;
+      last = perm[i];
+    }
+    if (forward(id, a)) return true;
+    eqn reshape = e;
+    reshape.kind = op::reshape;
+    reshape.attrs = {};
+    const uint32 operand[1] = {a};
+    r.emit(id, reshape, {operand, 1});
+    return true;
+  }
+
+  /// A pointwise op over scalar constants is a constant (only ops whose bits are the same everywhere: all of ours are).
+  constexpr bool fold_constant(uint32 id) {
+    const eqn& e = r.from[id];
+    if (!ir::is_pointwise(e.kind) || e.type.rank != 0) return false;
+    uint64 bits[3]{};
+    int count = 0;
+    dtype operand_type = e.type.element;
+    for (uint32 in : r.from.operands(id)) {
+      const graph_view b = r.built();
+      if (!b.is_scalar_constant(r[in])) return false;
+      operand_type = b.type(r[in]).element;
+      bits[count++] = static_cast<uint64>(b.attrs(r[in])[0]);
+    }
+    eqn folded;
+    folded.kind = op::constant;
+    folded.type = e.type;
+    const int64 attr[1] = {
+        static_cast<int64>(ir::evaluate(e.kind, operand_type, e.type.element, bits[0], bits[1], bits[2]))};
+    folded.attrs = r.result().keep_attrs({attr, 1});
+    r.emit(id, folded, {});
+    return true;
+  }
+
+  /// Notes rewrites that others make and that change rounding.
+  constexpr void note_declines(uint32 id, op o, view<uint32> in) {
+    const graph_view b = r.built();
+    const uint32 origin = r.from[id].origin;
+    if (o == op::mul && is_float(r.from.type(id).element)) {
+      for (uint32 operand : in)
+        if (b[operand].kind == op::recip) {
+          notes.numerical_declines.push_back({origin, inexact::reciprocal_division});
+          break;
+        }
+    }
+    if (o == op::matmul && b[in[0]].kind == op::mul) {
+      for (uint32 factor : b.operands(in[0]))
+        if (b.type(factor).element_count() == 1 || b.type(factor).last() == extent(1)) {
+          notes.numerical_declines.push_back({b[in[0]].origin, inexact::factor_scalar});
+          break;
+        }
+    }
+  }
+
+  constexpr void visit(uint32 id) {
+    const eqn& e = r.from[id];
+    if (ir::is_leaf(e.kind)) {
+      r.copy(id);
+      return;
+    }
+    if (ir::is_movement(e.kind) && drop_movement(id)) return;
+    if (ir::is_pointwise(e.kind)) {
+      const view<uint32> in = r.from.operands(id);
+      if (fold_constant(id)) return;
+      if (in.size() == 1 && drop_unary(id, e.kind, r[in[0]])) return;
+      if (e.kind == op::select && r[in[1]] == r[in[2]] && forward(id, r[in[1]])) return;
+      if (in.size() == 2) {
+        uint32 operands[2] = {r[in[0]], r[in[1]]};
+        const graph_view b = r.built();
+        const bool constant0 = b.is_scalar_constant(operands[0]), constant1 = b.is_scalar_constant(operands[1]);
+        const bool swap = is_commutative(e.kind) &&
+                          (constant0 != constant1 ? constant0 : operands[0] > operands[1]);
+        if (swap) std::swap(operands[0], operands[1]);
+        if (drop_neutral(id, e.kind, operands[0], operands[1])) return;
+        if (swap) {
+          r.emit(id, e, {operands, 2});
+          note_declines(id, e.kind, {operands, 2});
+          return;
+        }
+      }
+    }
+    r.copy(id);
+    note_declines(id, e.kind, r.built().operands(r[id]));
+  }
+};
+
+}  // namespace detail
+
+constexpr graph canonicalise(const graph_view& g, record& notes) {
+  detail::canonicaliser c(g, notes);
+  for (uint32 id = 0; id < g.size(); ++id) c.visit(id);
+  return c.r.finish(notes, pass_id::canonicalise);
+}
+
+}  // namespace poot::pass

@@ -1,0 +1,51 @@
+#pragma once
+/// Merges equal equations, constants and computed tables included, so that a table built from one recipe exists once.
+/// Requires: operands of commutative ops in canonical order (canonicalise). Ensures: no two equations compute the same.
+///   %0 = iota {axis=0}; %1 = iota {axis=0}; %2 = add %0, %1   →   %0 = iota {axis=0}; %2 = add %0, %0
+
+#include <poot/pass/rewriter.hpp>
+
+namespace poot::pass {
+
+namespace detail {
+
+constexpr uint64 hash_eqn(const graph_view& g, const eqn& e) {
+  uint64 h = static_cast<uint64>(e.kind) | static_cast<uint64>(e.type.element) << 8 | static_cast<uint64>(e.type.rank) << 16;
+  for (int i = 0; i < e.type.rank; ++i) h = mix(h, static_cast<uint64>(e.type.extents[i].code));
+  for (uint32 in : g.operands(e)) h = mix(h, in);
+  for (int64 a : g.attrs(e)) h = mix(h, static_cast<uint64>(a));
+  return h;
+}
+
+constexpr bool same_eqn(const graph_view& g, const eqn& a, const eqn& b) {
+  return a.kind == b.kind && a.type == b.type && a.sum == b.sum && g.operands(a) == g.operands(b) &&
+         g.attrs(a) == g.attrs(b);
+}
+
+}  // namespace detail
+
+constexpr graph cse(const graph_view& g, record& notes) {
+  const auto size = static_cast<uint32>(g.size());
+  size_t capacity = 16;
+  while (capacity < 2 * size) capacity *= 2;
+  constexpr uint32 empty = 0xffffffffu;
+  vec<uint32> table(capacity, empty);  // open addressing over values of the result
+  rewriter r(g);
+  for (uint32 id = 0; id < size; ++id) {
+    const uint32 made = r.copy(id);
+    if (ir::is_named_leaf(g[id].kind)) continue;
+    const graph_view built = r.built();
+    size_t at = detail::hash_eqn(built, built[made]) & (capacity - 1);
+    while (table[at] != empty && !detail::same_eqn(built, built[table[at]], built[made])) at = (at + 1) & (capacity - 1);
+    if (table[at] == empty) {
+      table[at] = made;
+    } else {
+      r.replace(id, table[at]);
+      r.result().operand_pool.resize(r.result().operand_pool.size() - g[id].operands.count);
+      r.result().eqns.pop_back();
+    }
+  }
+  return r.finish(notes, pass_id::cse);
+}
+
+}  // namespace poot::pass
