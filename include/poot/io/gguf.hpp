@@ -3,6 +3,7 @@
 
 #include <poot/io/gguf_value.hpp>
 #include <poot/io/mapping.hpp>
+#include <poot/io/tensor_table.hpp>
 
 namespace poot::io {
 

@@ -1,10 +1,9 @@
 #pragma once
 /// The typed values under a GGUF file's keys, and the checked walk through its bytes.
 
-#include <poot/io/tensor_table.hpp>
+#include <poot/io/words.hpp>
 
 #include <bit>
-#include <cstring>
 #include <type_traits>
 
 namespace poot::io {
@@ -44,15 +43,7 @@ constexpr gguf_kind gguf_kind_of() {
   }
 }
 
-/// An unsigned number of the file, whatever the byte order and alignment of the machine.
-template <class Word>
-Word load_little_endian(const uint8* bytes) {
-  Word word = 0;
-  for (size_t i = 0; i < sizeof(Word); ++i) word = static_cast<Word>(word | static_cast<Word>(bytes[i]) << (8 * i));
-  return word;
-}
-
-/// Reads one value of `kind_of<T>` at `bytes`, whose length was checked; returns what follows it.
+/// Reads one value of `gguf_kind_of<T>()` at `bytes`, whose length was checked; returns what follows it.
 template <class T>
 const uint8* load_gguf(const uint8* bytes, T& out) {
   if constexpr (std::is_same_v<T, std::string_view>) {

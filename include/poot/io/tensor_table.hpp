@@ -1,8 +1,8 @@
 #pragma once
 /// The tensors of a weight file: found by name, each inside the file, none on top of another.
 
-#include <poot/core/error.hpp>
 #include <poot/core/extent.hpp>
+#include <poot/io/words.hpp>
 
 #include <algorithm>
 #include <string>
@@ -21,21 +21,6 @@ struct file_tensor {
 
   view<uint8> bytes() const { return {data, size}; }
 };
-
-/// A name from a file as it may stand in a message: control bytes as \xNN, at most 96 characters.
-inline text shown(std::string_view name) {
-  text out;
-  if (name.empty()) return text("(empty name)");
-  for (char c : name) {
-    if (out.size() > 96) return out << "...";
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f)
-      out << "\\x" << "0123456789abcdef"[byte >> 4] << "0123456789abcdef"[byte & 15];
-    else
-      out << c;
-  }
-  return out;
-}
 
 /// The elements of `type`, and their bytes, if neither these nor any product of some of the extents passes 2^63 - 1.
 /// (So a zero extent hides nothing: strides computed from the others do not wrap either.)
