@@ -34,8 +34,9 @@ inline bool count_bytes(const tensor_type& type, int64& elements, int64& bytes) 
     else if (__builtin_mul_overflow(product, count, &product)) return false;
   }
   const dtype_row& element = row(type.element);
+  const int64 blocks = product / element.block_elements + (product % element.block_elements != 0);
   int64 widest;
-  if (__builtin_mul_overflow(product / element.block_elements + 1, int64{element.block_bytes}, &widest)) return false;
+  if (__builtin_mul_overflow(blocks, int64{element.block_bytes}, &widest)) return false;
   elements = empty ? 0 : product;
   bytes = byte_size(type.element, elements);
   return true;
