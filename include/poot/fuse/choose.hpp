@@ -1,0 +1,160 @@
+#pragma once
+/// Which legal regions to take: greedily along the edges in order of definition, then sideways between regions that
+/// read a value in the same way. Ties break on equation id, so a plan never depends on addresses.
+
+#include <poot/fuse/legal.hpp>
+
+namespace poot::fuse {
+
+/// The regions of a graph in an order in which they can run.
+struct partition {
+  struct region {
+    region_kind kind = region_kind::pointwise;
+    bool prologue = false;
+    tensor_type space{};
+    ir::slice_of members{};  ///< of `members`, ascending
+  };
+  vec<region> regions;
+  vec<uint32> members;
+  vec<uint32> region_of;  ///< per equation; `grouping::none` where it needs no region
+  vec<decline> declines;
+
+  constexpr view<uint32> members_of(const region& r) const {
+    return view<uint32>(members).subview(r.members.first, r.members.count);
+  }
+};
+
+namespace detail {
+
+constexpr void fuse_edges(grouping& groups, legality& legal, vec<decline>& declines) {
+  const graph_view& g = groups.g;
+  for (uint32 id = 0; id < g.size(); ++id) {
+    if (!groups.grouped(id)) continue;
+    for (uint32 in : g.operands(id)) {
+      if (!groups.grouped(in)) continue;
+      const uint32 a = groups.root(in), b = groups.root(id);
+      if (a == b) continue;
+      const verdict v = legal.check(a, b);
+      if (v.legal()) groups.merge(a, b, v.kind, v.space);
+      else if (v.why != reason::boundary) declines.push_back({in, id, v.why});
+    }
+  }
+}
+
+/// Pointwise regions over one space that read the same value.
+constexpr void fuse_siblings(grouping& groups, legality& legal) {
+  const graph_view& g = groups.g;
+  for (uint32 id = 0; id < g.size(); ++id) {
+    uint32 first = grouping::none;
+    for (uint32 user : groups.users(id)) {
+      if (!groups.grouped(user)) continue;
+      const uint32 r = groups.root(user);
+      if (groups.of(r).kind != region_kind::pointwise) continue;
+      if (first == grouping::none) {
+        first = user;
+        continue;
+      }
+      const uint32 a = groups.root(first);
+      if (a == r || !groups.of(a).space.same_extents(groups.of(r).space)) continue;
+      const verdict v = legal.check(a, r);
+      if (v.legal()) groups.merge(a, r, v.kind, v.space);
+    }
+  }
+}
+
+/// Emits groups so that each stands after those it reads, otherwise in order of definition.
+class scheduler {
+ public:
+  constexpr scheduler(const grouping& groups, partition& out) : groups_(groups), out_(out) {
+    out_.region_of.resize(groups.g.size(), grouping::none);
+    out_.members.reserve(groups.g.size());
+    for (uint32 id = 0; id < groups.g.size(); ++id)
+      if (groups.grouped(id)) emit_with_producers(id);
+  }
+
+ private:
+  static constexpr uint32 opened = 0xfffffffeu;
+
+  constexpr void emit_with_producers(uint32 id) {
+    if (out_.region_of[groups_.root(id)] != grouping::none) return;
+    stack_.push_back(groups_.root(id));
+    while (!stack_.empty()) {
+      const uint32 root = stack_.back();
+      if (out_.region_of[root] == opened) {
+        stack_.pop_back();
+        emit(root);
+        continue;
+      }
+      if (out_.region_of[root] != grouping::none) {
+        stack_.pop_back();
+        continue;
+      }
+      out_.region_of[root] = opened;
+      groups_.each_member(root, [&](uint32 member) {
+        for (uint32 in : groups_.g.operands(member)) {
+          while (!groups_.grouped(in) && groups_.g[in].kind == op::reshape) in = groups_.g.operands(in)[0];
+          if (!groups_.grouped(in)) continue;
+          const uint32 producer = groups_.root(in);
+          if (producer != root && out_.region_of[producer] == grouping::none) stack_.push_back(producer);
+        }
+        return true;
+      });
+    }
+  }
+
+  constexpr void emit(uint32 root) {
+    const summary& s = groups_.of(root);
+    partition::region r;
+    r.kind = s.kind;
+    r.prologue = s.prologue;
+    r.space = s.space;
+    r.members = {static_cast<uint32>(out_.members.size()), s.members};
+    groups_.each_member(root, [&](uint32 member) {
+      out_.members.push_back(member);
+      return true;
+    });
+    sort(out_.members.data() + r.members.first, s.members);
+    for (uint32 member : out_.members_of(r)) out_.region_of[member] = static_cast<uint32>(out_.regions.size());
+    out_.regions.push_back(r);
+  }
+
+  /// Heap sort, ascending.
+  static constexpr void sort(uint32* items, uint32 count) {
+    const auto sink = [&](uint32 at, uint32 end) {
+      for (uint32 child = 2 * at + 1; child < end; at = child, child = 2 * at + 1) {
+        if (child + 1 < end && items[child + 1] > items[child]) ++child;
+        if (items[at] >= items[child]) return;
+        std::swap(items[at], items[child]);
+      }
+    };
+    for (uint32 at = count / 2; at-- > 0;) sink(at, count);
+    for (uint32 end = count; end > 1;) {
+      std::swap(items[0], items[--end]);
+      sink(0, end);
+    }
+  }
+
+  const grouping& groups_;
+  partition& out_;
+  vec<uint32> stack_;
+};
+
+}  // namespace detail
+
+/// Partitions `g`; with `fuse` false every equation is a region of its own.
+constexpr partition choose_regions(const graph_view& g, const rules& allowed, bool fuse = true) {
+  partition out;
+  grouping groups(g);
+  if (fuse) {
+    legality legal(groups, allowed);
+    vec<decline> declines;
+    detail::fuse_edges(groups, legal, declines);
+    if (allowed.horizontal) detail::fuse_siblings(groups, legal);
+    for (const decline& d : declines)
+      if (groups.root(d.producer) != groups.root(d.consumer)) out.declines.push_back(d);
+  }
+  detail::scheduler(groups, out);
+  return out;
+}
+
+}  // namespace poot::fuse

@@ -1,0 +1,137 @@
+#pragma once
+/// A partition of a graph's equations into groups, with what legality needs to know about each group.
+
+#include <poot/fuse/region.hpp>
+
+namespace poot::fuse {
+
+/// What is known about a group without looking at its members.
+struct summary {
+  region_kind kind = region_kind::pointwise;
+  tensor_type space{};          ///< iteration space; of row groups with the last axis whole
+  uint32 first = 0, last = 0;   ///< least and greatest member
+  uint32 members = 1;
+  uint32 bindings = 0;          ///< upper bound on the buffers it binds
+  uint32 narrow_casts = 0;
+  bool float_select = false;
+  bool non_float = false;
+  bool prologue = false;
+};
+
+/// Equations as nodes of a union-find forest; the members of a group form a ring.
+class grouping {
+ public:
+  static constexpr uint32 none = 0xffffffffu;
+
+  constexpr explicit grouping(const graph_view& source) : g(source) {
+    const auto size = static_cast<uint32>(g.size());
+    parent_.resize(size, none);
+    ring_.resize(size, none);
+    groups_.resize(size);
+    is_output_.resize(size, 0);
+    for (const ir::graph_output& o : g.outputs) is_output_[o.value] = 1;
+    build_users();
+    vec<uint8> constant_only(size, 0);
+    for (uint32 id = 0; id < size; ++id) {
+      const eqn& e = g[id];
+      constant_only[id] = !ir::is_named_leaf(e.kind);
+      for (uint32 in : g.operands(id)) constant_only[id] = constant_only[id] && constant_only[in];
+      if (needs_no_region(e)) continue;
+      parent_[id] = ring_[id] = id;
+      groups_[id] = summarise(id, constant_only[id]);
+    }
+  }
+
+  const graph_view g;
+
+  constexpr bool grouped(uint32 id) const { return parent_[id] != none; }
+  constexpr uint32 root(uint32 id) const {
+    while (parent_[id] != id) id = parent_[id];
+    return id;
+  }
+  constexpr const summary& of(uint32 root_id) const { return groups_[root_id]; }
+  constexpr uint32 next_in_ring(uint32 id) const { return ring_[id]; }
+  constexpr view<uint32> users(uint32 id) const { return view<uint32>(user_pool_).subview(user_start_[id], user_start_[id + 1] - user_start_[id]); }
+  constexpr bool is_output(uint32 id) const { return is_output_[id]; }
+
+  /// Is `id` needed outside the groups `a` and `b`?
+  constexpr bool read_outside(uint32 id, uint32 a, uint32 b) const {
+    if (is_output_[id]) return true;
+    for (uint32 user : users(id)) {
+      if (!grouped(user)) return true;  // through a reshape
+      const uint32 r = root(user);
+      if (r != a && r != b) return true;
+    }
+    return false;
+  }
+
+  /// Calls `visit(member)` for each member of the group, until it returns false.
+  template <class Visit>
+  constexpr bool each_member(uint32 root_id, Visit visit) const {
+    uint32 id = root_id;
+    do {
+      if (!visit(id)) return false;
+      id = ring_[id];
+    } while (id != root_id);
+    return true;
+  }
+
+  /// Makes one group of two; `kind` and `space` are what legality found for the union.
+  constexpr void merge(uint32 a, uint32 b, region_kind kind, const tensor_type& space) {
+    if (groups_[a].members < groups_[b].members) std::swap(a, b);
+    summary& into = groups_[a];
+    const summary& from = groups_[b];
+    into.kind = kind;
+    into.space = space;
+    into.first = into.first < from.first ? into.first : from.first;
+    into.last = into.last > from.last ? into.last : from.last;
+    into.members += from.members;
+    into.bindings += from.bindings;
+    into.narrow_casts += from.narrow_casts;
+    into.float_select |= from.float_select;
+    into.non_float |= from.non_float;
+    parent_[b] = a;
+    std::swap(ring_[a], ring_[b]);
+  }
+
+ private:
+  constexpr summary summarise(uint32 id, bool prologue) const {
+    const eqn& e = g[id];
+    summary s;
+    s.kind = kind_of(g, id);
+    s.space = s.kind == region_kind::row ? g.type(g.operands(id)[0]) : e.type;
+    s.first = s.last = id;
+    s.bindings = e.operands.count + 1;
+    s.narrow_casts = is_narrowing_cast(g, id);
+    s.float_select = e.kind == op::select && is_float(e.type.element);
+    s.non_float = s.kind == region_kind::pointwise && !is_float(e.type.element);
+    if (s.kind == region_kind::pointwise)
+      for (uint32 in : g.operands(id)) s.non_float |= !is_float(g.type(in).element);
+    s.prologue = prologue;
+    return s;
+  }
+
+  constexpr void build_users() {
+    const auto size = static_cast<uint32>(g.size());
+    user_start_.resize(size + 1, 0);
+    for (const eqn& e : g.eqns)
+      for (uint32 in : g.operands(e)) ++user_start_[in];
+    uint32 total = 0;
+    for (uint32 id = 0; id <= size; ++id) {
+      const uint32 count = id < size ? user_start_[id] : 0;
+      user_start_[id] = total;
+      total += count;
+    }
+    user_pool_.resize(total);
+    vec<uint32> fill(user_start_);
+    for (uint32 id = 0; id < size; ++id)
+      for (uint32 in : g.operands(id)) user_pool_[fill[in]++] = id;
+  }
+
+  vec<uint32> parent_, ring_;
+  vec<summary> groups_;
+  vec<uint8> is_output_;
+  vec<uint32> user_start_, user_pool_;
+};
+
+}  // namespace poot::fuse

@@ -1,0 +1,188 @@
+#pragma once
+/// Whether two groups may become one, and if not, the first check that fails. Nothing here prefers one plan to another.
+
+#include <poot/fuse/grouping.hpp>
+
+namespace poot::fuse {
+
+/// The union of two groups, or why there is none.
+struct verdict {
+  reason why = reason::none;
+  region_kind kind = region_kind::pointwise;
+  tensor_type space{};
+  constexpr bool legal() const { return why == reason::none; }
+};
+
+class legality {
+ public:
+  constexpr legality(const grouping& partition, const rules& r)
+      : groups(partition), allowed(r), stamp_(partition.g.size(), 0) {}
+
+  const grouping& groups;
+  const rules allowed;
+
+  /// May groups `a` and `b` (roots) be one region? Symmetric.
+  constexpr verdict check(uint32 a, uint32 b) {
+    const summary &x = groups.of(a), &y = groups.of(b);
+    verdict v = unite_kinds(x, y);
+    if (!v.legal()) return v;
+    if (x.prologue != y.prologue) return refused(reason::prologue);
+    if (x.members + y.members > max_members) return refused(reason::member_limit);
+    if (v.kind == region_kind::row) {
+      if (x.float_select || y.float_select) return refused(reason::select_in_row);
+      if (x.non_float || y.non_float) return refused(reason::non_float_in_row);
+    }
+    for (uint32 side : {a, b}) {
+      const reason why = fits(side, a, b, v);
+      if (why != reason::none) return refused(why);
+    }
+    if (!allowed.fuse_narrow_casts && (reads_narrow_cast(a, b) || reads_narrow_cast(b, a)))
+      return refused(reason::narrow_cast);
+    if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(a, b) > allowed.max_buffers)
+      return refused(reason::buffer_limit);
+    if (path_around(a, b) || path_around(b, a)) return refused(reason::cycle);
+    return v;
+  }
+
+ private:
+  static constexpr verdict refused(reason why) {
+    verdict v;
+    v.why = why;
+    return v;
+  }
+
+  /// Does `small` broadcast into `big` without changing it?
+  static constexpr bool broadcasts_into(const tensor_type& small, const tensor_type& big) {
+    tensor_type t = big;
+    return ir::detail::broadcast_into(t, small) && t.same_extents(big);
+  }
+
+  /// Kind and space of the union.
+  constexpr verdict unite_kinds(const summary& x, const summary& y) const {
+    const auto joins = [](region_kind k) {
+      return k == region_kind::pointwise || k == region_kind::row || k == region_kind::contraction;
+    };
+    if (!joins(x.kind) || !joins(y.kind)) return refused(reason::boundary);
+    const bool px = x.kind == region_kind::pointwise, py = y.kind == region_kind::pointwise;
+    verdict v;
+    if (!px && !py) {
+      if (x.kind != region_kind::row || y.kind != region_kind::row) return refused(reason::two_heads);
+      if (!x.space.same_extents(y.space)) return refused(reason::row_space);
+      v.kind = region_kind::row;
+      v.space = x.space;
+      return v;
+    }
+    if (px && py) {
+      v.space = broadcasts_into(y.space, x.space) ? x.space : y.space;
+      if (!broadcasts_into(x.space, v.space)) return refused(reason::spaces_differ);
+    } else {
+      const summary &head = px ? y : x, &chain = px ? x : y;
+      v.kind = head.kind;
+      v.space = head.space;
+      if (!broadcasts_into(chain.space, head.space))
+        return refused(head.kind == region_kind::row ? reason::row_space : reason::head_space);
+    }
+    if (!allowed.with_broadcast && !x.space.same_extents(y.space)) return refused(reason::spaces_differ);
+    return v;
+  }
+
+  /// One value per row of a row region.
+  static constexpr bool is_row_value(const tensor_type& t, const tensor_type& space) {
+    return t.rank == space.rank && t.same_extents(space.with(space.rank - 1, extent(1)));
+  }
+
+  /// Members of `side` in the united space: values smaller than it are cheap and stay inside.
+  constexpr reason fits(uint32 side, uint32 a, uint32 b, const verdict& v) const {
+    if (groups.of(side).kind == v.kind && groups.of(side).space.same_extents(v.space)) return reason::none;
+    const graph_view& g = groups.g;
+    int64 recomputed = 0;
+    reason why = reason::none;
+    groups.each_member(side, [&](uint32 id) {
+      const tensor_type& t = g.type(id);
+      if (t.same_extents(v.space)) return true;
+      if (v.kind == region_kind::row && is_row_value(t, v.space)) return true;
+      if (!is_widening_load(g, id)) {
+        recomputed += ir::row(g[id].kind).flops * (v.space.element_count() - t.element_count());
+        if (recomputed > max_recomputed_flops) why = reason::recompute_cost;
+      }
+      if (groups.read_outside(id, a, b)) why = reason::output_not_full;
+      return why == reason::none;
+    });
+    return why;
+  }
+
+  /// Does a member of `to` read a narrowing cast of `from`?
+  constexpr bool reads_narrow_cast(uint32 from, uint32 to) const {
+    if (groups.of(from).narrow_casts == 0) return false;
+    return !groups.each_member(from, [&](uint32 id) {
+      if (!is_narrowing_cast(groups.g, id)) return true;
+      for (uint32 user : groups.users(id))
+        if (groups.grouped(user) && groups.root(user) == to) return false;
+      return true;
+    });
+  }
+
+  /// Distinct buffers the union reads and writes.
+  constexpr uint32 count_bindings(uint32 a, uint32 b) {
+    const uint32 mark = ++now_;
+    uint32 bindings = 0;
+    for (uint32 side : {a, b})
+      groups.each_member(side, [&](uint32 id) {
+        if (groups.read_outside(id, a, b)) ++bindings;
+        for (uint32 in : groups.g.operands(id)) {
+          if (groups.g.is_scalar_constant(in) || stamp_[in] == mark) continue;
+          const uint32 r = groups.grouped(in) ? groups.root(in) : grouping::none;
+          if (r == a || r == b) continue;
+          stamp_[in] = mark;
+          ++bindings;
+        }
+        return true;
+      });
+    return bindings;
+  }
+
+  /// Is there a path from group `from` through other groups to group `to`? Walks backwards from `to`; a group whose last
+  /// member precedes the first of `from` cannot depend on it, which keeps the walk within a window.
+  constexpr bool path_around(uint32 from, uint32 to) {
+    const uint32 floor = groups.of(from).first;
+    if (groups.of(to).last < floor) return false;
+    const uint32 mark = ++now_;
+    pending_.clear();
+    stamp_[to] = mark;
+    pending_.push_back(to);
+    while (!pending_.empty()) {
+      const uint32 at = pending_.back();
+      pending_.pop_back();
+      const bool apart = groups.each_member(at, [&](uint32 id) {
+        for (uint32 in : groups.g.operands(id))
+          if (!step_back(in, at, from, to, floor, mark)) return false;
+        return true;
+      });
+      if (!apart) return true;
+    }
+    return false;
+  }
+
+  /// Follows one operand of group `at` to the group that makes it, through reshapes; false when `from` is reached
+  /// otherwise than by a direct edge to `to`.
+  constexpr bool step_back(uint32 in, uint32 at, uint32 from, uint32 to, uint32 floor, uint32 mark) {
+    const graph_view& g = groups.g;
+    bool direct = at == to;
+    while (!groups.grouped(in) && g[in].kind == op::reshape) {
+      in = g.operands(in)[0];
+      direct = false;  // a reshape between two members of one region has no place to stand
+    }
+    if (!groups.grouped(in)) return true;
+    const uint32 r = groups.root(in);
+    if (r == from) return direct;
+    if (stamp_[r] == mark || groups.of(r).last < floor) return true;
+    stamp_[r] = mark;
+    pending_.push_back(r);
+    return true;
+  }
+
+  vec<uint32> stamp_, pending_;
+  uint32 now_ = 0;
+};
+
+}  // namespace poot::fuse

@@ -1,0 +1,116 @@
+#pragma once
+/// Regions: sets of equations that one dispatch executes, and the reasons why two of them stay apart.
+
+#include <poot/ir/graph.hpp>
+
+namespace poot::fuse {
+
+using ir::eqn;
+using ir::graph_view;
+using ir::op;
+
+enum class region_kind : uint8 {
+  pointwise,    ///< elementwise over one iteration space
+  row,          ///< reductions of one last axis, with pointwise steps over the rows
+  contraction,  ///< a contraction and the pointwise steps that read its result
+  reduction,    ///< one reduction, over any axis
+  movement,     ///< one op that moves elements
+  generator,    ///< one op that makes elements: random numbers
+};
+
+constexpr std::string_view name(region_kind k) {
+  switch (k) {
+    case region_kind::pointwise: return "pointwise";
+    case region_kind::row: return "row";
+    case region_kind::contraction: return "contraction";
+    case region_kind::reduction: return "reduction";
+    case region_kind::movement: return "movement";
+    case region_kind::generator: return "generator";
+  }
+  return "";
+}
+
+/// Why a producer and its consumer are not one region: the first check that failed.
+enum class reason : uint8 {
+  none, boundary, spaces_differ, recompute_cost, output_not_full, narrow_cast, select_in_row, non_float_in_row,
+  row_space, two_heads, head_space, buffer_limit, member_limit, prologue, cycle,
+};
+
+constexpr std::string_view explain(reason r) {
+  switch (r) {
+    case reason::none: return "legal";
+    case reason::boundary: return "boundary: movement, collectives and reductions of other axes stand alone";
+    case reason::spaces_differ: return "spaces_differ: the iteration spaces do not broadcast to one of them";
+    case reason::recompute_cost: return "recompute_cost: a smaller value would be computed again for every element that reads it";
+    case reason::output_not_full: return "output_not_full: a value smaller than the iteration space is read outside";
+    case reason::narrow_cast: return "narrow_cast: an explicit cast to a narrower float ends a region";
+    case reason::select_in_row: return "select_in_row: a float select moves bits and joins pointwise regions only";
+    case reason::non_float_in_row: return "non_float_in_row: row regions hold float lanes only";
+    case reason::row_space: return "row_space: all reductions of a row region run over the same rows";
+    case reason::two_heads: return "two_heads: a region has one contraction, and rows stay apart from it";
+    case reason::head_space: return "head_space: an epilogue has the extents of its contraction's result";
+    case reason::buffer_limit: return "buffer_limit: the region would bind more buffers than the target allows";
+    case reason::member_limit: return "member_limit: the region would hold too many equations";
+    case reason::prologue: return "prologue: what depends on constants only runs once, at load";
+    case reason::cycle: return "cycle: another region must run between the two";
+  }
+  return "";
+}
+
+/// An edge of the graph that fusion left between two dispatches.
+struct decline {
+  uint32 producer = 0;  ///< equation of the optimized graph
+  uint32 consumer = 0;
+  reason why = reason::none;
+  constexpr bool operator==(const decline&) const = default;
+};
+
+/// Equations most that one region may hold.
+inline constexpr uint32 max_members = 1024;
+/// Flops that may be spent again, over a whole region, to save a dispatch (about a microsecond of one core).
+inline constexpr int64 max_recomputed_flops = 32768;
+
+struct rules {
+  bool with_broadcast = true;      ///< values of smaller extents may join
+  bool fuse_narrow_casts = false;  ///< an explicit narrowing cast may stand in the middle of a region
+  bool horizontal = true;          ///< independent regions that read a value in the same way become one
+  uint32 max_buffers = 128;
+};
+
+/// An equation that needs no work of its own: leaves, and reshapes, which are views.
+constexpr bool needs_no_region(const eqn& e) {
+  return (ir::is_leaf(e.kind) && e.kind != op::random_uniform) || e.kind == op::reshape;
+}
+
+constexpr bool is_narrowing_cast(const graph_view& g, uint32 id) {
+  if (g[id].kind != op::cast || !is_float(g[id].type.element)) return false;
+  const dtype from = g.type(g.operands(id)[0]).element;
+  return is_float(from) && row(g[id].type.element).block_bytes < row(from).block_bytes;
+}
+
+/// A widening cast of a leaf is part of the load that reads it.
+constexpr bool is_widening_load(const graph_view& g, uint32 id) {
+  if (g[id].kind != op::cast || !is_float(g[id].type.element)) return false;
+  const uint32 source = g.operands(id)[0];
+  return ir::is_leaf(g[source].kind) && is_float(g.type(source).element) &&
+         row(g[id].type.element).block_bytes > row(g.type(source).element).block_bytes;
+}
+
+/// The kind of region that an equation makes on its own.
+constexpr region_kind kind_of(const graph_view& g, uint32 id) {
+  const eqn& e = g[id];
+  switch (ir::row(e.kind).kind) {
+    case ir::op_class::pointwise:
+      return e.kind == op::cast && is_packed(g.type(g.operands(id)[0]).element) ? region_kind::movement
+                                                                                : region_kind::pointwise;
+    case ir::op_class::contraction: return region_kind::contraction;
+    case ir::op_class::reduction: {
+      const tensor_type& in = g.type(g.operands(id)[0]);
+      return g.attrs(id)[0] == in.rank - 1 && is_float(in.element) ? region_kind::row : region_kind::reduction;
+    }
+    case ir::op_class::leaf: return region_kind::generator;
+    default: return region_kind::movement;
+  }
+}
+
+}  // namespace poot::fuse

@@ -1,0 +1,164 @@
+#pragma once
+/// From a graph to a program: passes, regions, launches, storage. The same function inside a static_assert and at run time.
+
+#include <poot/ir/verify.hpp>
+#include <poot/pass/pipeline.hpp>
+#include <poot/plan/kernels.hpp>
+#include <poot/plan/storage.hpp>
+
+namespace poot::plan {
+
+struct options {
+  bool fuse = true;                ///< off: one dispatch per equation; same bits
+  bool with_broadcast = true;      ///< values of smaller extents may join a region
+  bool fuse_narrow_casts = false;  ///< an explicit cast to a narrower float may stand inside a region
+  bool horizontal = true;          ///< independent regions that read a value in the same way become one
+};
+
+namespace detail {
+
+/// Collects the values a region reads from and writes to memory, and what that costs.
+class launch_builder {
+ public:
+  constexpr launch_builder(program& made, const fuse::partition& regions)
+      : p_(made), regions_(regions), seen_(made.graph.size(), 0), read_by_(made.graph.size(), 0) {
+    // A value is written if an output, a reshape or another region reads it.
+    const graph_view g = p_.graph;
+    for (uint32 id = 0; id < g.size(); ++id)
+      for (uint32 in : g.operands(id))
+        if (regions.region_of[in] != none && regions.region_of[in] != regions.region_of[id]) read_by_[in] = 1;
+    for (const ir::graph_output& o : g.outputs) read_by_[o.value] = 1;
+  }
+
+  constexpr launch build(const fuse::partition::region& r, uint32 index) {
+    const graph_view g = p_.graph;
+    launch l;
+    l.kind = r.kind;
+    l.body = r.kind == fuse::region_kind::contraction ? origin::imported : origin::generated;
+    l.members = keep(regions_.members_of(r));
+    l.inputs.first = static_cast<uint32>(p_.ids.size());
+    for (uint32 id : regions_.members_of(r)) {
+      l.flops += flops_of(id, r.space);
+      for (uint32 in : g.operands(id)) {
+        if (regions_.region_of[in] == index || seen_[in] == index + 1 || is_immediate(r.kind, in)) continue;
+        seen_[in] = index + 1;
+        p_.ids.push_back(in);
+        l.bytes += bytes_read(id, in);
+      }
+    }
+    l.inputs.count = static_cast<uint32>(p_.ids.size()) - l.inputs.first;
+    l.outputs.first = static_cast<uint32>(p_.ids.size());
+    for (uint32 id : regions_.members_of(r)) {
+      if (!read_by_[id]) continue;
+      p_.ids.push_back(id);
+      l.bytes += bytes_written(id);
+    }
+    l.outputs.count = static_cast<uint32>(p_.ids.size()) - l.outputs.first;
+    return l;
+  }
+
+ private:
+  static constexpr uint32 none = fuse::grouping::none;
+
+  /// Scalar constants are part of a kernel's text where it computes; kernels that move bytes read them from memory.
+  constexpr bool is_immediate(fuse::region_kind kind, uint32 in) const {
+    return graph_view(p_.graph).is_scalar_constant(in) &&
+           (kind == fuse::region_kind::pointwise || kind == fuse::region_kind::row ||
+            (kind == fuse::region_kind::contraction && p_.graph.eqns[in].type.rank == 0));
+  }
+
+  constexpr slice_of keep(view<uint32> items) {
+    const slice_of s{static_cast<uint32>(p_.ids.size()), static_cast<uint32>(items.size())};
+    p_.ids.append(items);
+    return s;
+  }
+
+  /// A gather, a slice and an update touch only the part they move.
+  constexpr int64 bytes_read(uint32 id, uint32 in) const {
+    const graph_view g = p_.graph;
+    const ir::eqn& e = g[id];
+    const int64 all = g.type(in).bytes();
+    if (e.kind == ir::op::slice) return e.type.bytes();
+    if ((e.kind == ir::op::gather || e.kind == ir::op::packed_gather) && in == g.operands(id)[0])
+      return byte_size(g.type(in).element, e.type.element_count());
+    if (e.kind == ir::op::indexed_matmul || (e.kind == ir::op::packed_contraction && e.operands.count == 3)) {
+      const tensor_type& w = g.type(in);
+      const int64 rows = e.type.extents[0].bound(), experts = w.rank == 3 ? w.extents[0].bound() : 0;
+      if (in == g.operands(id)[1] && rows < experts) return all / experts * rows;
+    }
+    if (e.kind == ir::op::dynamic_update_slice && in == g.operands(id)[0]) return 0;
+    return all;
+  }
+  constexpr int64 bytes_written(uint32 id) const {
+    const graph_view g = p_.graph;
+    return g[id].kind == ir::op::dynamic_update_slice ? g.type(g.operands(id)[1]).bytes() : g.type(id).bytes();
+  }
+
+  constexpr int64 flops_of(uint32 id, const tensor_type& space) const {
+    const graph_view g = p_.graph;
+    const ir::eqn& e = g[id];
+    const int64 each = ir::row(e.kind).flops;
+    switch (e.kind) {
+      case ir::op::matmul:
+      case ir::op::indexed_matmul:
+      case ir::op::packed_contraction: return each * e.type.element_count() * g.type(g.operands(id)[0]).last().bound();
+      case ir::op::conv2d: {
+        const tensor_type& w = g.type(g.operands(id)[1]);
+        return each * e.type.element_count() * (w.element_count() / (w.extents[0].bound() ? w.extents[0].bound() : 1));
+      }
+      default: break;
+    }
+    if (ir::is_reduction(e.kind)) return each * g.type(g.operands(id)[0]).element_count();
+    return each * (ir::is_pointwise(e.kind) && e.type.last() == space.last() ? space : e.type).element_count();
+  }
+
+  program& p_;
+  const fuse::partition& regions_;
+  vec<uint32> seen_;
+  vec<uint8> read_by_;
+};
+
+/// What the target cannot do.
+constexpr void refuse_missing(program& p) {
+  if (p.planned_for.kind == backend::host) return;
+  for (uint32 id = 0; id < p.graph.size(); ++id) {
+    const ir::op o = p.graph.eqns[id].kind;
+    const bool function = (o >= ir::op::exp && o <= ir::op::erf && o != ir::op::sqrt && o != ir::op::recip) || o == ir::op::pow;
+    if (function && p.graph.eqns[id].type.element == dtype::f64) p.refused.push_back({id, capability::f64_functions});
+  }
+}
+
+}  // namespace detail
+
+/// Plans an already prepared graph.
+constexpr program plan_prepared(ir::graph optimized, const target& where, const options& wanted) {
+  program p;
+  p.planned_for = where;
+  p.graph = std::move(optimized);
+  const fuse::rules allowed{wanted.with_broadcast, wanted.fuse_narrow_casts, wanted.horizontal,
+                            static_cast<uint32>(where.caps.max_buffers)};
+  fuse::partition regions = fuse::choose_regions(p.graph, allowed, wanted.fuse);
+  detail::launch_builder builder(p, regions);
+  for (uint32 i = 0; i < regions.regions.size(); ++i) {
+    const launch l = builder.build(regions.regions[i], i);
+    (regions.regions[i].prologue ? p.prologue : p.launches).push_back(l);
+  }
+  p.declined = std::move(regions.declines);
+  detail::storage_planner(p, regions);
+  detail::share_kernels(p);
+  detail::find_sections(p);
+  detail::refuse_missing(p);
+  return p;
+}
+
+/// Plans `traced` for `where`. Throws `error` when the graph is not well formed.
+constexpr program compile(const graph_view& traced, const target& where, const options& wanted = {}) {
+  ir::verify(traced);
+  pass::prepared ready = pass::run_passes(traced, where);
+  program p = plan_prepared(std::move(ready.optimized), where, wanted);
+  p.changed = std::move(ready.notes.changed);
+  p.declined_numerically = std::move(ready.notes.numerical_declines);
+  return p;
+}
+
+}  // namespace poot::plan

@@ -1,0 +1,80 @@
+#pragma once
+/// The table of distinct kernels, and the sections that repeat.
+
+#include <poot/plan/program.hpp>
+
+namespace poot::plan::detail {
+
+/// A region's structure without the extents: ops, element types, how members read each other and which inputs they share,
+/// which axes broadcast. Launches of equal structure share a kernel; extents go to its metadata.
+constexpr uint64 hash_region(const program_view& p, const launch& l, vec<uint32>& local) {
+  const graph_view& g = p.graph;
+  uint64 h = static_cast<uint64>(l.kind);
+  uint32 next = 0;
+  for (uint32 id : p(l.inputs)) local[id] = next++;
+  for (uint32 id : p(l.members)) local[id] = next++;
+  const auto hash_type = [&](uint32 id) {
+    const tensor_type& t = g.type(id);
+    h = mix(h, static_cast<uint64>(t.element) << 8 | t.rank);
+    for (int i = 0; i < t.rank; ++i) h = mix(h, t.extents[i] == extent(1));
+  };
+  for (uint32 id : p(l.inputs)) hash_type(id);
+  for (uint32 id : p(l.members)) {
+    const ir::eqn& e = g[id];
+    hash_type(id);
+    h = mix(h, static_cast<uint64>(e.kind) | static_cast<uint64>(e.sum.lanes) << 16 |
+                   static_cast<uint64>(e.sum.chunk) << 32 | static_cast<uint64>(e.sum.fused) << 8);
+    for (uint32 in : g.operands(e))
+      h = g.is_scalar_constant(in) ? mix(h, static_cast<uint64>(g.attrs(in)[0]) + 0x9e37) : mix(h, local[in]);
+    if (e.kind != ir::op::slice)
+      for (int64 a : g.attrs(e)) h = mix(h, static_cast<uint64>(a));
+  }
+  for (uint32 id : p(l.outputs)) h = mix(h, local[id]);
+  return h;
+}
+
+constexpr void share_kernels(program& p) {
+  vec<uint32> local(p.graph.size(), 0);
+  size_t capacity = 16;
+  while (capacity < 2 * p.launches.size()) capacity *= 2;
+  vec<uint32> table(capacity, 0xffffffffu);
+  const program_view v = p.view_of();
+  for (uint32 i = 0; i < p.launches.size(); ++i) {
+    const uint64 h = hash_region(v, p.launches[i], local);
+    size_t at = h & (capacity - 1);
+    while (table[at] != 0xffffffffu && p.kernel_table[table[at]].hash != h) at = (at + 1) & (capacity - 1);
+    if (table[at] == 0xffffffffu) {
+      table[at] = static_cast<uint32>(p.kernel_table.size());
+      p.kernel_table.push_back({h, i, 0});
+    }
+    p.launches[i].kernel = table[at];
+    ++p.kernel_table[table[at]].launches;
+  }
+}
+
+/// Longest section of launches considered.
+inline constexpr uint32 max_section = 64;
+
+/// Finds runs of launches that repeat, longest total first from each start.
+constexpr void find_sections(program& p) {
+  const auto size = static_cast<uint32>(p.launches.size());
+  uint32 at = 0;
+  while (at < size) {
+    section best;
+    for (uint32 length = 1; length <= max_section && at + 2 * length <= size; ++length) {
+      uint32 matched = 0;
+      while (at + length + matched < size && p.launches[at + matched].kernel == p.launches[at + length + matched].kernel)
+        ++matched;
+      const uint32 times = matched / length + 1;
+      if (times >= 2 && times * length > best.times * best.length) best = {at, length, times};
+    }
+    if (best.length > 1) {
+      p.repeated.push_back(best);
+      at += best.length * best.times;
+    } else {
+      ++at;
+    }
+  }
+}
+
+}  // namespace poot::plan::detail

@@ -1,0 +1,163 @@
+#pragma once
+/// Where each value lives: planned after fusion, for the order in which the launches run.
+
+#include <poot/plan/program.hpp>
+
+namespace poot::plan::detail {
+
+using fuse::grouping;
+
+/// Alignment of every value in the arena and in the tables, bytes: a cache line, and a 512-bit vector.
+inline constexpr int64 alignment = 64;
+constexpr int64 aligned(int64 bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+class storage_planner {
+ public:
+  constexpr storage_planner(program& made, const fuse::partition& regions) : p_(made), regions_(regions) {
+    place_leaves_and_views();
+    find_last_uses();
+    place_outputs();
+    place_arena();
+    place_tables();
+  }
+
+ private:
+  static constexpr uint32 none = grouping::none;
+  static constexpr uint32 forever = 0xfffffffeu;
+
+  constexpr graph_view g() const { return p_.graph; }
+  constexpr uint32 storage_of(uint32 id) const {
+    while (p_.placements[id].where == place::view) id = p_.placements[id].index;
+    return id;
+  }
+
+  constexpr void place_leaves_and_views() {
+    p_.placements.resize(p_.graph.size());
+    for (uint32 id = 0; id < p_.graph.size(); ++id) {
+      const ir::eqn& e = p_.graph.eqns[id];
+      if (ir::is_named_leaf(e.kind)) p_.placements[id].where = place::leaf;
+      else if (e.kind == ir::op::reshape) p_.placements[id] = {place::view, g().operands(id)[0], 0};
+    }
+  }
+
+  /// The launch that makes each value, and the last that reads its storage.
+  constexpr void find_last_uses() {
+    made_by_.resize(p_.graph.size(), none);
+    last_use_.resize(p_.graph.size(), none);
+    for (uint32 l = 0; l < p_.launches.size(); ++l) {
+      for (uint32 id : run(p_.launches[l].outputs)) made_by_[id] = last_use_[id] = l;
+      for (uint32 id : run(p_.launches[l].inputs)) last_use_[storage_of(id)] = l;
+    }
+    for (const ir::graph_output& o : p_.graph.outputs) last_use_[storage_of(o.value)] = forever;
+  }
+
+  constexpr view<uint32> run(slice_of s) const { return view<uint32>(p_.ids).subview(s.first, s.count); }
+
+  /// A result is written straight into the caller's buffer, a state in place where that is proved; else it is copied.
+  constexpr void place_outputs() {
+    const auto count = static_cast<uint32>(p_.graph.outputs.size());
+    for (uint32 k = 0; k < count; ++k) {
+      const uint32 value = p_.graph.outputs[k].value, stored = storage_of(value);
+      const uint32 leaf = g().find_leaf(g().chars(p_.graph.outputs[k].name));
+      const bool is_state = leaf < p_.graph.size();
+      if (is_state && stored == leaf) continue;  // a state that keeps its value
+      if (is_state && write_in_place(leaf, stored)) continue;
+      if (!is_state && made_by_[stored] != none && p_.placements[stored].where == place::none) {
+        p_.placements[stored] = {place::output, k, 0};
+        continue;
+      }
+      p_.copies.push_back({value, k});
+    }
+  }
+
+  /// The chain of updates from the state to its new value may overwrite it if every other reader of the value before an
+  /// update has run by then, and nothing else keeps one of the values.
+  constexpr bool write_in_place(uint32 state, uint32 value) {
+    chain_.clear();
+    for (uint32 at = value; at != state;) {
+      if (g()[at].kind != ir::op::dynamic_update_slice || made_by_[at] == none ||
+          p_.placements[at].where != place::none)
+        return false;
+      chain_.push_back(at);
+      at = storage_of(g().operands(at)[0]);
+    }
+    for (uint32 update : chain_) {
+      const uint32 before = storage_of(g().operands(update)[0]), overwritten_by = made_by_[update];
+      if (storage_of(g().operands(update)[1]) == before) return false;  // the update reads what it overwrites
+      for (uint32 l = overwritten_by + 1; l < p_.launches.size(); ++l)
+        for (uint32 in : run(p_.launches[l].inputs))
+          if (storage_of(in) == before) return false;
+      if (before != state && last_use_[before] == forever) return false;
+      for (const ir::graph_output& o : p_.graph.outputs)
+        if (before == state && storage_of(o.value) == state) return false;  // another result is the old value
+    }
+    for (uint32 update : chain_) p_.placements[update] = {place::state, state, 0};
+    return true;
+  }
+
+  /// First fit over the values alive at each launch.
+  constexpr void place_arena() {
+    vec<uint32> alive;  // values, ascending by offset
+    for (uint32 l = 0; l < p_.launches.size(); ++l) {
+      uint32 kept = 0;
+      for (uint32 id : alive)
+        if (last_use_[id] >= l) alive[kept++] = id;
+      alive.resize(kept);
+      for (uint32 id : run(p_.launches[l].outputs)) {
+        if (p_.placements[id].where != place::none) continue;
+        const int64 bytes = aligned(g().type(id).bytes());
+        int64 offset = 0;
+        uint32 at = 0;
+        for (; at < alive.size(); ++at) {
+          const placement& taken = p_.placements[alive[at]];
+          if (taken.offset - offset >= bytes) break;
+          offset = taken.offset + aligned(g().type(alive[at]).bytes());
+        }
+        p_.placements[id] = {place::arena, 0, offset};
+        if (bytes > 0) {
+          alive.push_back(id);
+          for (uint32 i = static_cast<uint32>(alive.size()) - 1; i > at; --i) alive[i] = alive[i - 1];
+          alive[at] = id;
+        }
+        p_.arena_bytes = p_.arena_bytes > offset + bytes ? p_.arena_bytes : offset + bytes;
+        p_.unshared_bytes += bytes;
+      }
+    }
+  }
+
+  /// Constants with a memory form, and what the prologue makes.
+  constexpr void place_tables() {
+    for (uint32 id = 0; id < p_.graph.size(); ++id) {
+      const ir::eqn& e = p_.graph.eqns[id];
+      const bool table = e.kind == ir::op::constant || e.kind == ir::op::iota;
+      if (table && !is_used(id)) continue;
+      if (table) place_table(id);
+    }
+    for (const launch& l : p_.prologue)
+      for (uint32 id : run(l.outputs))
+        if (p_.placements[id].where == place::none) place_table(id);
+  }
+  constexpr void place_table(uint32 id) {
+    p_.placements[id] = {place::table, 0, p_.table_bytes};
+    p_.table_bytes += aligned(g().type(id).bytes());
+  }
+
+  /// Is the constant read from memory by a launch or an output?
+  constexpr bool is_used(uint32 id) {
+    if (used_.empty()) {
+      used_.resize(p_.graph.size(), 0);
+      for (const vec<launch>* list : {&p_.launches, &p_.prologue})
+        for (const launch& l : *list)
+          for (uint32 in : run(l.inputs)) used_[storage_of(in)] = 1;
+      for (const ir::graph_output& o : p_.graph.outputs) used_[storage_of(o.value)] = 1;
+    }
+    return used_[id];
+  }
+
+  program& p_;
+  const fuse::partition& regions_;
+  vec<uint32> made_by_, last_use_, chain_;
+  vec<uint8> used_;
+};
+
+}  // namespace poot::plan::detail
