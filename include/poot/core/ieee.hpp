@@ -62,7 +62,8 @@ constexpr bool is_infinite(Float x) { return (to_bits(x) & ~scalar_bits<Float>::
 /// Infinity with the sign of `x`.
 template <class Float>
 constexpr Float infinity_like(Float x) {
-  return from_bits(static_cast<decltype(to_bits(x))>((to_bits(x) & scalar_bits<Float>::sign) | scalar_bits<Float>::infinity));
+  using fields = scalar_bits<Float>;
+  return from_bits(static_cast<typename fields::bits>((to_bits(x) & fields::sign) | fields::infinity));
 }
 
 /// The operations in constant expressions, where compilers refuse to overflow, to divide by zero and to touch a NaN:
@@ -72,8 +73,8 @@ constexpr Float folded_add(Float a, Float b) {
   if (is_nan(a) || is_nan(b)) return scalar_bits<Float>::quiet_nan;
   if (is_infinite(a)) return is_infinite(b) && to_bits(a) != to_bits(b) ? scalar_bits<Float>::quiet_nan : a;
   if (is_infinite(b)) return b;
-  constexpr Float half = Float(0.5), limit = half * scalar_bits<Float>::half_range * scalar_bits<Float>::half_range * half;
-  const Float quarter = a * half * half + b * half * half;
+  constexpr Float fourth = Float(0.25), limit = fourth * scalar_bits<Float>::half_range * scalar_bits<Float>::half_range;
+  const Float quarter = a * fourth + b * fourth;
   if (quarter >= limit || quarter <= -limit) return infinity_like(quarter);
   return a + b;
 }
