@@ -52,7 +52,10 @@ has_target() {
 
 # Two runs in one tree would build over each other: the second waits for the first.
 wait_for_other_runs() {
-  mkdir -p build
+  if ! mkdir -p build || ! touch build/lock; then
+    echo "error: the folder build/ cannot be written to" >&2
+    exit 1
+  fi
   exec 9>build/lock
   flock -n 9 && return
   echo "another run is at work in this folder; waiting for it"
