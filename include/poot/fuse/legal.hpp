@@ -103,9 +103,9 @@ class legality {
       if (v.kind == region_kind::row && is_row_value(t, v.space)) return true;
       if (!is_widening_load(g, id)) {
         recomputed += ir::row(g[id].kind).flops * (v.space.element_count() - t.element_count());
-        if (recomputed > max_recomputed_flops) why = reason::recompute_cost;
+        if (recomputed > allowed.max_recomputed_flops) why = reason::recompute_cost;
       }
-      if (groups.read_outside(id, a, b)) why = reason::output_not_full;
+      if (!allowed.small_outputs && groups.read_outside(id, a, b)) why = reason::output_not_full;
       return why == reason::none;
     });
     return why;

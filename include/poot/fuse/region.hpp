@@ -67,14 +67,14 @@ struct decline {
 
 /// Equations most that one region may hold.
 inline constexpr uint32 max_members = 1024;
-/// Flops that may be spent again, over a whole region, to save a dispatch (about a microsecond of one core).
-inline constexpr int64 max_recomputed_flops = 32768;
-
 struct rules {
   bool with_broadcast = true;      ///< values of smaller extents may join
   bool fuse_narrow_casts = false;  ///< an explicit narrowing cast may stand in the middle of a region
   bool horizontal = true;          ///< independent regions that read a value in the same way become one
   uint32 max_buffers = 128;
+  /// Flops that may be spent again, over a whole region, to save a dispatch (about a microsecond of one core).
+  int64 max_recomputed_flops = 32768;
+  bool small_outputs = false;      ///< values smaller than the iteration space may be read outside
 };
 
 /// An equation that needs no work of its own: leaves, and reshapes, which are views.

@@ -135,8 +135,11 @@ constexpr program plan_prepared(ir::graph optimized, const target& where, const 
   program p;
   p.planned_for = where;
   p.graph = std::move(optimized);
-  const fuse::rules allowed{wanted.with_broadcast, wanted.fuse_narrow_casts, wanted.horizontal,
-                            static_cast<uint32>(where.caps.max_buffers)};
+  fuse::rules allowed;
+  allowed.with_broadcast = wanted.with_broadcast;
+  allowed.fuse_narrow_casts = wanted.fuse_narrow_casts;
+  allowed.horizontal = wanted.horizontal;
+  allowed.max_buffers = static_cast<uint32>(where.caps.max_buffers);
   fuse::partition regions = fuse::choose_regions(p.graph, allowed, wanted.fuse);
   detail::launch_builder builder(p, regions);
   for (uint32 i = 0; i < regions.regions.size(); ++i) {

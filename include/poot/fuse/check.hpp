@@ -1,0 +1,208 @@
+#pragma once
+/// Whether a whole partition is legal: for plans that come from elsewhere (text, a search, an attacker), and in tests.
+
+#include <poot/fuse/choose.hpp>
+
+namespace poot::fuse {
+
+/// The first region that breaks a rule, and which; `reason::none` when the partition is legal.
+struct finding {
+  reason why = reason::none;
+  uint32 region = 0;
+  constexpr bool legal() const { return why == reason::none; }
+};
+
+namespace detail {
+
+/// Judges one region of a partition on its own; cycles are judged for the partition as a whole.
+class region_check {
+ public:
+  constexpr region_check(const grouping& singles, const rules& r, view<uint32> region_of)
+      : singles_(singles), g_(singles.g), allowed_(r), region_of_(region_of) {}
+
+  constexpr reason judge(uint32 region, view<uint32> members) {
+    region_ = region;
+    members_ = members;
+    if (members.size() == 1) return reason::none;
+    for (auto rule : {&region_check::heads, &region_check::spaces, &region_check::lanes, &region_check::narrow_casts,
+                      &region_check::bindings, &region_check::connected}) {
+      const reason why = (this->*rule)();
+      if (why != reason::none) return why;
+    }
+    return reason::none;
+  }
+
+ private:
+  constexpr const summary& alone(uint32 id) const { return singles_.of(id); }
+
+  /// One contraction, or rows over one space, with pointwise members; nothing else has company.
+  constexpr reason heads() {
+    kind_ = region_kind::pointwise;
+    head_ = members_[0];
+    for (uint32 id : members_) {
+      const region_kind k = alone(id).kind;
+      if (k == region_kind::pointwise) continue;
+      if (k != region_kind::row && k != region_kind::contraction) return reason::boundary;
+      if (kind_ != region_kind::pointwise) {
+        if (kind_ != region_kind::row || k != region_kind::row) return reason::two_heads;
+        if (!alone(id).space.same_extents(alone(head_).space)) return reason::row_space;
+        continue;
+      }
+      kind_ = k;
+      head_ = id;
+    }
+    if (members_.size() > max_members) return reason::member_limit;
+    for (uint32 id : members_)
+      if (alone(id).prologue != alone(members_[0]).prologue) return reason::prologue;
+    return reason::none;
+  }
+
+  constexpr reason spaces() {
+    tensor_type space = alone(head_).space;
+    for (uint32 id : members_) {
+      tensor_type united = space;
+      const tensor_type& own = alone(id).space;
+      if (!ir::detail::broadcast_into(united, own)) return unlike();
+      if (united.same_extents(space)) continue;
+      if (kind_ != region_kind::pointwise || !united.same_extents(own)) return unlike();
+      space = own;
+    }
+    int64 recomputed = 0;
+    for (uint32 id : members_) {
+      const tensor_type& t = g_.type(id);
+      if (t.same_extents(space)) continue;
+      if (kind_ == region_kind::row && t.rank == space.rank && t.same_extents(space.with(space.rank - 1, extent(1)))) continue;
+      if (!allowed_.with_broadcast) return reason::spaces_differ;
+      if (!is_widening_load(g_, id)) recomputed += ir::row(g_[id].kind).flops * (space.element_count() - t.element_count());
+      if (recomputed > allowed_.max_recomputed_flops) return reason::recompute_cost;
+      if (!allowed_.small_outputs && read_outside(id)) return reason::output_not_full;
+    }
+    return reason::none;
+  }
+  constexpr reason unlike() const {
+    return kind_ == region_kind::row           ? reason::row_space
+           : kind_ == region_kind::contraction ? reason::head_space
+                                               : reason::spaces_differ;
+  }
+
+  constexpr reason lanes() {
+    if (kind_ != region_kind::row) return reason::none;
+    for (uint32 id : members_) {
+      if (alone(id).float_select) return reason::select_in_row;
+      if (alone(id).non_float) return reason::non_float_in_row;
+    }
+    return reason::none;
+  }
+
+  constexpr reason narrow_casts() {
+    if (allowed_.fuse_narrow_casts) return reason::none;
+    for (uint32 id : members_)
+      for (uint32 in : g_.operands(id))
+        if (is_inside(in) && is_narrowing_cast(g_, in)) return reason::narrow_cast;
+    return reason::none;
+  }
+
+  constexpr reason bindings() {
+    vec<uint32> bound;
+    for (uint32 id : members_) {
+      if (read_outside(id)) bound.push_back(id);
+      for (uint32 in : g_.operands(id)) {
+        if (is_inside(in) || g_.is_scalar_constant(in)) continue;
+        bool seen = false;
+        for (uint32 b : bound) seen |= b == in;
+        if (!seen) bound.push_back(in);
+      }
+    }
+    return bound.size() > allowed_.max_buffers ? reason::buffer_limit : reason::none;
+  }
+
+  /// Members are joined by edges, or (pointwise) by a value that both read.
+  constexpr reason connected() {
+    vec<uint32> reached{members_[0]};
+    for (size_t at = 0; at < reached.size(); ++at) {
+      const uint32 id = reached[at];
+      for (uint32 in : g_.operands(id)) {
+        if (is_inside(in)) add(reached, in);
+        else if (allowed_.horizontal && kind_ == region_kind::pointwise)
+          for (uint32 user : singles_.users(in))
+            if (is_inside(user)) add(reached, user);
+      }
+      for (uint32 user : singles_.users(id))
+        if (is_inside(user)) add(reached, user);
+    }
+    return reached.size() == members_.size() ? reason::none : reason::boundary;
+  }
+  static constexpr void add(vec<uint32>& list, uint32 id) {
+    for (uint32 x : list)
+      if (x == id) return;
+    list.push_back(id);
+  }
+
+  constexpr bool is_inside(uint32 id) const { return region_of_[id] == region_; }
+  constexpr bool read_outside(uint32 id) const {
+    if (singles_.is_output(id)) return true;
+    for (uint32 user : singles_.users(id))
+      if (!is_inside(user)) return true;
+    return false;
+  }
+
+  const grouping& singles_;
+  const graph_view g_;
+  const rules allowed_;
+  view<uint32> region_of_, members_;
+  uint32 region_ = 0, head_ = 0;
+  region_kind kind_ = region_kind::pointwise;
+};
+
+}  // namespace detail
+
+/// Judges a partition: `region_of[id]` numbers regions from 0 without gaps; equations that need no region have
+/// `grouping::none`, all others a region.
+constexpr finding check_partition(const graph_view& g, view<uint32> region_of, const rules& allowed) {
+  const grouping singles(g);
+  const auto size = static_cast<uint32>(g.size());
+  uint32 regions = 0;
+  for (uint32 id = 0; id < size; ++id) {
+    if (singles.grouped(id) != (region_of[id] != grouping::none)) return {reason::boundary, region_of[id]};
+    if (singles.grouped(id) && region_of[id] + 1 > regions) regions = region_of[id] + 1;
+  }
+  if (regions > size) return {reason::boundary, regions - 1};
+  vec<vec<uint32>> members(regions);
+  for (uint32 id = 0; id < size; ++id)
+    if (singles.grouped(id)) members[region_of[id]].push_back(id);
+  detail::region_check check(singles, allowed, region_of);
+  for (uint32 r = 0; r < regions; ++r) {
+    if (members[r].empty()) return {reason::boundary, r};
+    const reason why = check.judge(r, members[r]);
+    if (why != reason::none) return {why, r};
+  }
+  // The contracted graph has no cycle: regions can be taken away one by one, each when all it reads is gone.
+  vec<uint32> waits(regions, 0), ready;
+  vec<vec<uint32>> feeds(regions);
+  for (uint32 id = 0; id < size; ++id)
+    if (singles.grouped(id))
+      for (uint32 in : g.operands(id)) {
+        bool through_view = false;
+        while (!singles.grouped(in) && g[in].kind == op::reshape) {
+          in = g.operands(in)[0];
+          through_view = true;
+        }
+        if (!singles.grouped(in)) continue;
+        if (region_of[in] == region_of[id]) {
+          if (through_view) return {reason::cycle, region_of[id]};
+          continue;
+        }
+        feeds[region_of[in]].push_back(region_of[id]);
+        ++waits[region_of[id]];
+      }
+  for (uint32 r = 0; r < regions; ++r)
+    if (waits[r] == 0) ready.push_back(r);
+  for (size_t at = 0; at < ready.size(); ++at)
+    for (uint32 next : feeds[ready[at]])
+      if (--waits[next] == 0) ready.push_back(next);
+  for (uint32 r = 0; r < regions; ++r)
+    if (waits[r] > 0) return {reason::cycle, r};
+  return {};
+}
+
+}  // namespace poot::fuse

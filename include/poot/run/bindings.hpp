@@ -1,0 +1,102 @@
+#pragma once
+/// What a program's names stand for in one run: inputs, weights, states and results, and the dynamic extents that their
+/// shapes decide.
+
+#include <poot/plan/program.hpp>
+#include <poot/run/buffer.hpp>
+#include <poot/run/extents.hpp>
+
+namespace poot::run {
+
+/// Checks buffers against a program's leaves and results.
+class bindings {
+ public:
+  explicit bindings(const plan::program_view& p) : p_(p), leaves_(p.graph.size()), results_(p.graph.outputs.size()) {}
+
+  /// Lends `b` for the input, weight or state called `name`.
+  void lend(std::string_view name, const buffer& b) {
+    const uint32 id = p_.graph.find_leaf(name);
+    if (id == p_.graph.size()) fail(text{} << "bind \"" << name << "\": the program has no input, weight or state of this name");
+    check(name, p_.graph.type(id), b);
+    leaves_[id] = b;
+    changed_ = true;
+  }
+  /// Lends `b` for the result called `name`.
+  void lend_result(std::string_view name, const buffer& b) {
+    for (uint32 k = 0; k < p_.graph.outputs.size(); ++k) {
+      if (p_.graph.chars(p_.graph.outputs[k].name) != name) continue;
+      check(name, p_.graph.type(p_.graph.outputs[k].value), b);
+      results_[k] = b;
+      changed_ = true;
+      return;
+    }
+    fail(text{} << "into \"" << name << "\": the program has no result of this name");
+  }
+
+  const buffer& leaf(uint32 id) const { return leaves_[id]; }
+  const buffer& result(uint32 output) const { return results_[output]; }
+  const extent_counts& counts() const { return counts_; }
+
+  /// Completes a run's bindings: every leaf is there, dynamic extents agree, results fit. Does nothing when nothing was
+  /// bound since the last call.
+  bool settle() {
+    if (!changed_) return false;
+    counts_.clear();
+    for (uint32 id = 0; id < p_.graph.size(); ++id) {
+      if (!ir::is_named_leaf(p_.graph[id].kind)) continue;
+      const std::string_view name = p_.graph.name_of(id);
+      if (!leaves_[id].data && leaves_[id].type.element_count() > 0)
+        if (leaves_[id].type.rank != p_.graph.type(id).rank || p_.graph.type(id).element_count() > 0)
+          fail(text{} << "run: " << ir::name(p_.graph[id].kind) << " \"" << name << "\" is not bound");
+      bind_extents(name, p_.graph.type(id), leaves_[id].type);
+    }
+    for (uint32 k = 0; k < results_.size(); ++k) {
+      if (!results_[k].data) continue;
+      const std::string_view name = p_.graph.chars(p_.graph.outputs[k].name);
+      const tensor_type wanted = counts_(p_.graph.type(p_.graph.outputs[k].value));
+      if (!(wanted == results_[k].type)) refuse("into", name, wanted, results_[k].type, "the shapes must be equal");
+    }
+    changed_ = false;
+    return true;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view call, std::string_view name, const tensor_type& wanted, const tensor_type& got,
+                           std::string_view rule) const {
+    text message;
+    message << call << " \"" << name << "\": declared is ";
+    ir::write_type(message, wanted, p_.graph);
+    message << ", given is ";
+    ir::write_type(message, got);
+    fail(message << ": " << rule);
+  }
+
+  void check(std::string_view name, const tensor_type& declared, const buffer& b) const {
+    if (declared.element != b.type.element) refuse("bind", name, declared, b.type, "the element types must be equal");
+    if (declared.rank != b.type.rank) refuse("bind", name, declared, b.type, "the ranks must be equal");
+    for (int i = 0; i < declared.rank; ++i) {
+      const extent e = declared.extents[i];
+      if (e.is_dynamic() ? b.type.extents[i].code > e.bound() : e != b.type.extents[i])
+        refuse("bind", name, declared, b.type,
+               e.is_dynamic() ? "the dynamic extent is beyond its bound" : "the extents must be equal");
+    }
+    if (!b.data && b.type.element_count() > 0) fail(text{} << "bind \"" << name << "\": the pointer is null");
+  }
+
+  void bind_extents(std::string_view name, const tensor_type& declared, const tensor_type& given) {
+    for (int i = 0; i < declared.rank; ++i) {
+      const extent e = declared.extents[i];
+      if (!e.is_dynamic() || counts_.bind(e.key(), given.extents[i].code)) continue;
+      const ir::symbol* s = p_.graph.find_symbol(e.key());
+      fail(text{} << "run: \"" << name << "\" makes the dynamic extent " << (s ? p_.graph.chars(s->name) : "?") << ' '
+                  << given.extents[i].code << ", an earlier binding made it " << counts_(e));
+    }
+  }
+
+  plan::program_view p_;
+  vec<buffer> leaves_, results_;
+  extent_counts counts_;
+  bool changed_ = true;
+};
+
+}  // namespace poot::run
