@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What the headers cost a compiler: seconds (best of three) and memory, beside the budgets of docs/benchmarks.md.
+"""What poot costs a compiler: seconds (best of three), memory, object size and constexpr steps.
 
-    measure.py [COMPILER… ] [--file FILE.cpp…]
+    measure.py [COMPILER…]
 
-Measures an empty file, the umbrella header, each stage's headers together, and every given file; prints meters and
-never fails on a slow one. The seconds of an empty file are not subtracted.
+Measures an empty file, the umbrella header and each stage's headers together (read only, no code generated), then
+every benchmarks/compile/*.cpp with -O0 -g. Such a file may start with `// budget: TEXT`, which is printed beside its
+figures. The seconds of an empty file are not subtracted. Prints meters; fails only where something does not compile.
 """
 import argparse
 import os
@@ -15,72 +16,108 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 HEADERS = ROOT / 'include' / 'poot'
-UMBRELLA_BUDGET = 0.35  # seconds, with devices
-
-
-def cost(compiler, source, *flags):
-    """(seconds, megabytes, compiler output or None): best of three runs of one compiler process tree."""
-    best = None
-    for _ in range(3):
-        command = [compiler, '-std=c++20', f'-I{ROOT / "include"}', *flags, str(source)]
-        began = time.perf_counter()
-        with tempfile.TemporaryFile() as output:
-            child = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, 'CCACHE_DISABLE': '1'})
-            _, status, usage = os.wait4(child.pid, 0)
-            child.returncode = os.waitstatus_to_exitcode(status)
-            seconds = time.perf_counter() - began
-            if child.returncode != 0:
-                output.seek(0)
-                return 0, 0, output.read().decode(errors='replace')
-        megabytes = usage.ru_maxrss / 1024
-        best = (min(seconds, best[0]), max(megabytes, best[1])) if best else (seconds, megabytes)
-    return *best, None
+UMBRELLA_BUDGET = ' (budget 0.35 s)'
+MOST_STEPS = 1 << 26  # constexpr steps in one evaluation; clang's own limit is 2^20
 
 
 def meter(text):
     print(f'[METER] {text}', flush=True)
 
 
+def compile_once(compiler, source, *flags):
+    """(seconds, megabytes, compiler output or None) of one compiler process."""
+    command = [compiler, '-std=c++20', f'-I{ROOT / "include"}', *flags, str(source)]
+    began = time.perf_counter()
+    with tempfile.TemporaryFile() as output:
+        child = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT,
+                                 env={**os.environ, 'CCACHE_DISABLE': '1'})
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.perf_counter() - began
+        output.seek(0)
+        errors = output.read().decode(errors='replace') or 'no message' if child.returncode else None
+    return seconds, usage.ru_maxrss / 1024, errors
+
+
+def cost(compiler, source, *flags):
+    """Like compile_once: the best seconds and the most memory of three runs."""
+    runs = []
+    for _ in range(3):
+        runs.append(compile_once(compiler, source, *flags))
+        if runs[-1][2]:
+            return runs[-1]
+    return min(r[0] for r in runs), max(r[1] for r in runs), None
+
+
+def steps(compiler, source):
+    """The constexpr steps that the largest evaluation in a file needs, to 3 %, by bisection of clang's limit."""
+    def fits(limit):
+        return compile_once(compiler, source, '-fsyntax-only', f'-fconstexpr-steps={limit}')[2] is None
+    low, high = 1, 1 << 12
+    while not fits(high):
+        low, high = high, high * 4
+        if high > MOST_STEPS:
+            return f'more than {MOST_STEPS} steps'
+    if low == 1 and fits(64):
+        return 'no constexpr steps to speak of'
+    while high - low > high * 3 // 100:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return f'{high} constexpr steps'
+
+
+def budget(source):
+    first = source.read_text().split('\n', 1)[0]
+    return f" (budget {first.removeprefix('// budget:').strip()})" if first.startswith('// budget:') else ''
+
+
 def main():
-    arguments = argparse.ArgumentParser(description='What the headers cost a compiler.')
+    arguments = argparse.ArgumentParser(description='What poot costs a compiler.')
     arguments.add_argument('compilers', nargs='*', default=['g++', 'clang++-19'], metavar='COMPILER')
-    arguments.add_argument('--file', nargs='*', default=[], metavar='FILE.cpp', help='also compile these, with -O0 -g')
     options = arguments.parse_args()
 
-    longest = sorted(((len(p.read_text().splitlines()), p) for p in HEADERS.rglob('*') if p.suffix in ('.hpp', '.inc')), reverse=True)
-    meter(f'{len(longest)} headers, {sum(n for n, _ in longest)} lines; longest: '
-          + ', '.join(f'{p.relative_to(HEADERS)} {n}' for n, p in longest[:3]))
+    sizes = sorted(((len(p.read_text().splitlines()), p.relative_to(HEADERS).as_posix())
+                    for p in HEADERS.rglob('*') if p.suffix in ('.hpp', '.inc')), reverse=True)
+    meter(f'{len(sizes)} headers, {sum(n for n, _ in sizes)} lines; longest: '
+          + ', '.join(f'{name} {n}' for n, name in sizes[:3]))
 
-    folders = sorted({p.relative_to(HEADERS).parts[0] for p in HEADERS.rglob('*/*.hpp')})
+    broken = False
     with tempfile.TemporaryDirectory() as scratch:
-        def source(name, includes):
+        def including(name, headers):
             path = pathlib.Path(scratch) / f'{name}.cpp'
-            path.write_text(''.join(f'#include <poot/{include}>\n' for include in includes))
+            path.write_text(''.join(f'#include <poot/{header}>\n' for header in headers))
             return path
 
-        jobs = [('an empty file', source('empty', []), ['-fsyntax-only'], '')]
+        jobs = [('an empty file', including('empty', []), '')]
         if (HEADERS / 'poot.hpp').exists():
-            jobs.append(('poot/poot.hpp', source('umbrella', ['poot.hpp']), ['-fsyntax-only'], f' (budget {UMBRELLA_BUDGET} s)'))
-        for folder in folders:
-            files = sorted(p.relative_to(HEADERS).as_posix() for p in (HEADERS / folder).rglob('*.hpp'))
-            jobs.append((f'poot/{folder}/', source(folder, files), ['-fsyntax-only'], ''))
-        for file in options.file:
-            jobs.append((file, file, ['-O0', '-g', '-c', '-o', os.devnull], ' (budget 3 s, 1000 MB)'))
+            jobs.append(('poot/poot.hpp', including('umbrella', ['poot.hpp']), UMBRELLA_BUDGET))
+        for folder in sorted({p.relative_to(HEADERS).parts[0] for p in HEADERS.rglob('*/*.hpp')}):
+            headers = sorted(p.relative_to(HEADERS).as_posix() for p in (HEADERS / folder).rglob('*.hpp'))
+            jobs.append((f'poot/{folder}/', including(folder, headers), ''))
+        programs = [(p.name, p, budget(p)) for p in sorted(HERE.glob('*.cpp'))]
+        made = pathlib.Path(scratch) / 'made.o'
 
-        broken = False
         for compiler in options.compilers:
             if not shutil.which(compiler):
                 print(f'[SKIP] compile time: {compiler} is not installed')
                 continue
-            for name, path, flags, budget in jobs:
-                seconds, megabytes, errors = cost(compiler, path, *flags)
+            for name, source, limit in jobs + programs:
+                is_program = source.parent == HERE
+                flags = ['-O0', '-g', '-c', '-o', str(made)] if is_program else ['-fsyntax-only']
+                seconds, megabytes, errors = cost(compiler, source, *flags)
                 if errors:
                     broken = True
                     print(f'{name} does not compile with {compiler}:\n{errors[:2000]}')
-                else:
-                    meter(f'{compiler:11} {name:18} {seconds:5.2f} s {megabytes:5.0f} MB{budget}')
+                    continue
+                text = f'{compiler:11} {name:20} {seconds:5.2f} s {megabytes:5.0f} MB'
+                if is_program:
+                    text += f', object {made.stat().st_size / 1e6:.1f} MB'
+                    if 'clang' in compiler:
+                        text += f', {steps(compiler, source)}'
+                meter(text + limit)
     return 1 if broken else 0
 
 
