@@ -1,0 +1,90 @@
+#pragma once
+/// Models as graphs: `trace(model)`, and the frozen constant `frozen<model>`.
+
+#include <poot/dsl/block.hpp>
+#include <poot/dsl/output.hpp>
+#include <poot/ir/freeze.hpp>
+
+namespace poot::dsl {
+
+/// The equations that outputs need, each after its operands, in the order in which outputs first reach them. (In what
+/// order a compiler evaluates the operands of an operator inside a block no longer shows.)
+constexpr ir::graph in_order_of_outputs(const ir::graph_view& g) {
+  ir::graph r;
+  constexpr uint32 unseen = ~uint32{0};
+  vec<uint32> place(g.size(), unseen);
+  struct frame {
+    uint32 id = 0, next = 0;
+  };
+  vec<frame> stack;
+  r.eqns.reserve(g.eqns.size());
+  r.operand_pool.reserve(g.operand_pool.size());
+  r.attr_pool.reserve(g.attr_pool.size());
+  r.char_pool.reserve(g.char_pool.size());
+  const auto keep = [&](uint32 id) {
+    ir::eqn e = g[id];
+    const view<uint32> in = g.operands(e);
+    e.operands = {static_cast<uint32>(r.operand_pool.size()), static_cast<uint32>(in.size())};
+    for (uint32 operand : in) r.operand_pool.push_back(place[operand]);
+    if (e.attrs.count) e.attrs = r.keep_attrs(g.attrs(e));
+    if (e.name.count) e.name = r.intern(g.chars(e.name));
+    place[id] = static_cast<uint32>(r.eqns.size());
+    r.eqns.push_back(e);
+  };
+  for (const ir::graph_output& o : g.outputs) {
+    if (place[o.value] == unseen) stack.push_back({o.value, 0});
+    while (!stack.empty()) {
+      frame& top = stack.back();
+      const ir::slice_of in = g.eqns[top.id].operands;
+      if (top.next < in.count) {
+        const uint32 operand = g.operand_pool[in.first + top.next++];
+        if (place[operand] == unseen) {
+          if (g.eqns[operand].operands.count) stack.push_back({operand, 0});
+          else keep(operand);
+        }
+      } else {
+        if (place[top.id] == unseen) keep(top.id);
+        stack.pop_back();
+      }
+    }
+  }
+  for (const ir::graph_output& o : g.outputs) r.outputs.push_back({place[o.value], r.intern(g.chars(o.name))});
+  for (const ir::symbol& s : g.symbols) r.symbols.push_back({s.key, s.bound, r.intern(g.chars(s.name))});
+  r.name = r.intern(g.chars(g.name));
+  return r;
+}
+
+struct output_tracer {
+  tracer& t;
+  template <model_output O>
+  constexpr void operator()(O) const {
+    if constexpr (named_output<O>) t.graph().add_output(O::output_name, t.lower(&O::node::node_description));
+    else t.lower(&O::node_description);
+  }
+};
+
+/// The graph of a model; its outputs stand in the order in which they are traced.
+template <model M>
+constexpr ir::graph trace(M, std::string_view graph_name = "model") {
+  ir::graph g(graph_name);
+  tracer t(g);
+  if constexpr (several_outputs<M>) M::each(output_tracer{t});
+  else output_tracer{t}(M{});
+  return in_order_of_outputs(g);
+}
+
+template <class M>
+struct traced {
+  constexpr ir::graph operator()() const { return trace(M{}); }
+};
+
+/// The graph of a model as a constant.
+template <auto Model>
+  requires model<std::remove_const_t<decltype(Model)>>
+inline constexpr auto& frozen = ir::freeze<traced<std::remove_const_t<decltype(Model)>>>;
+
+}  // namespace poot::dsl
+
+namespace poot {
+using dsl::frozen, dsl::trace;
+}  // namespace poot
