@@ -85,6 +85,8 @@ class vec {
     if (count_ + items.size() > capacity_) reserve(count_ + items.size() + capacity_);
     for (const T& item : items) first_[count_++] = item;
   }
+  /// Drops all but the first `count` elements, of which there are at least as many.
+  constexpr void truncate(size_t count) { count_ = count; }
   constexpr void pop_back() { --count_; }
   constexpr void clear() { count_ = 0; }
 

@@ -182,11 +182,8 @@ constexpr finding check_partition(const graph_view& g, view<uint32> region_of, c
   for (uint32 id = 0; id < size; ++id)
     if (singles.grouped(id))
       for (uint32 in : g.operands(id)) {
-        bool through_view = false;
-        while (!singles.grouped(in) && g[in].kind == op::reshape) {
-          in = g.operands(in)[0];
-          through_view = true;
-        }
+        const bool through_view = !singles.grouped(in);
+        in = singles.behind_views(in);
         if (!singles.grouped(in)) continue;
         if (region_of[in] == region_of[id]) {
           if (through_view) return {reason::cycle, region_of[id]};

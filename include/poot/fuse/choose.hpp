@@ -92,7 +92,7 @@ class scheduler {
       out_.region_of[root] = opened;
       groups_.each_member(root, [&](uint32 member) {
         for (uint32 in : groups_.g.operands(member)) {
-          while (!groups_.grouped(in) && groups_.g[in].kind == op::reshape) in = groups_.g.operands(in)[0];
+          in = groups_.behind_views(in);
           if (!groups_.grouped(in)) continue;
           const uint32 producer = groups_.root(in);
           if (producer != root && out_.region_of[producer] == grouping::none) stack_.push_back(producer);

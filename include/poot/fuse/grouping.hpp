@@ -36,7 +36,7 @@ class grouping {
       const eqn& e = g[id];
       constant_only[id] = !ir::is_named_leaf(e.kind);
       for (uint32 in : g.operands(id)) constant_only[id] = constant_only[id] && constant_only[in];
-      if (needs_no_region(e)) continue;
+      if (needs_no_region(e) || is_window(id)) continue;
       parent_[id] = ring_[id] = id;
       groups_[id] = summarise(id, constant_only[id]);
     }
@@ -54,11 +54,17 @@ class grouping {
   constexpr view<uint32> users(uint32 id) const { return view<uint32>(user_pool_).subview(user_start_[id], user_start_[id + 1] - user_start_[id]); }
   constexpr bool is_output(uint32 id) const { return is_output_[id]; }
 
+  /// The value whose memory `id` views: follows reshapes and windows.
+  constexpr uint32 behind_views(uint32 id) const {
+    while (!grouped(id) && g[id].operands.count > 0) id = g.operands(id)[0];
+    return id;
+  }
+
   /// Is `id` needed outside the groups `a` and `b`?
   constexpr bool read_outside(uint32 id, uint32 a, uint32 b) const {
     if (is_output_[id]) return true;
     for (uint32 user : users(id)) {
-      if (!grouped(user)) return true;  // through a reshape
+      if (!grouped(user)) return true;  // through a view
       const uint32 r = root(user);
       if (r != a && r != b) return true;
     }
@@ -109,6 +115,14 @@ class grouping {
       for (uint32 in : g.operands(id)) s.non_float |= !is_float(g.type(in).element);
     s.prologue = prologue;
     return s;
+  }
+
+  /// A slice read only as an operand of matmuls, which take it as a strided view.
+  constexpr bool is_window(uint32 id) const {
+    if (!takes_whole_rows(g, id) || is_output_[id] || users(id).empty()) return false;
+    for (uint32 user : users(id))
+      if (g[user].kind != op::matmul) return false;
+    return true;
   }
 
   constexpr void build_users() {

@@ -163,15 +163,12 @@ class legality {
     return false;
   }
 
-  /// Follows one operand of group `at` to the group that makes it, through reshapes; false when `from` is reached
+  /// Follows one operand of group `at` to the group that makes it, through views; false when `from` is reached
   /// otherwise than by a direct edge to `to`.
   constexpr bool step_back(uint32 in, uint32 at, uint32 from, uint32 to, uint32 floor, uint32 mark) {
-    const graph_view& g = groups.g;
-    bool direct = at == to;
-    while (!groups.grouped(in) && g[in].kind == op::reshape) {
-      in = g.operands(in)[0];
-      direct = false;  // a reshape between two members of one region has no place to stand
-    }
+    // a view between two members of one region has no place to stand
+    const bool direct = at == to && groups.grouped(in);
+    in = groups.behind_views(in);
     if (!groups.grouped(in)) return true;
     const uint32 r = groups.root(in);
     if (r == from) return direct;

@@ -77,9 +77,19 @@ struct rules {
   bool small_outputs = false;      ///< values smaller than the iteration space may be read outside
 };
 
-/// An equation that needs no work of its own: leaves, and reshapes, which are views.
+/// An equation that needs no work of its own: leaves, and reshapes, which are views. (So are windows, see grouping.)
 constexpr bool needs_no_region(const eqn& e) {
   return (ir::is_leaf(e.kind) && e.kind != op::random_uniform) || e.kind == op::reshape;
+}
+
+/// A slice that takes whole rows without gaps: a contraction can read it where it lies.
+constexpr bool takes_whole_rows(const graph_view& g, uint32 id) {
+  const eqn& e = g[id];
+  if (e.kind != op::slice || e.type.rank < 2) return false;
+  const view<int64> at = g.attrs(id);
+  for (int i = 0; i < e.type.rank; ++i)
+    if (at[2 * e.type.rank + i] != 1) return false;
+  return e.type.last() == g.type(g.operands(id)[0]).last();
 }
 
 constexpr bool is_narrowing_cast(const graph_view& g, uint32 id) {

@@ -41,7 +41,7 @@ constexpr graph cse(const graph_view& g, record& notes) {
       table[at] = made;
     } else {
       r.replace(id, table[at]);
-      r.result().operand_pool.resize(r.result().operand_pool.size() - g[id].operands.count);
+      r.result().operand_pool.truncate(r.result().operand_pool.size() - g[id].operands.count);
       r.result().eqns.pop_back();
     }
   }

@@ -61,6 +61,7 @@ enum class place : uint8 {
   arena,   ///< transient memory, at `offset`
   output,  ///< the caller's buffer for output `index`
   view,    ///< the memory of value `index` under other extents
+  window,  ///< whole rows of value `index`, where they lie
   state,   ///< updated in place: the memory of state `index`
 };
 
@@ -69,6 +70,12 @@ struct placement {
   uint32 index = 0;
   int64 offset = 0;  ///< bytes, into the arena or the tables
 };
+
+/// The value whose memory `id` is: itself, or what it views.
+constexpr uint32 storage_of(view<placement> placements, uint32 id) {
+  while (placements[id].where == place::view || placements[id].where == place::window) id = placements[id].index;
+  return id;
+}
 
 /// Copies value `value` to output `output` after the last launch. Needed where a result is a leaf, another result, or
 /// the new value of a state that could not be written in place.
@@ -159,11 +166,7 @@ struct program_view : questions<program_view> {
 
   constexpr const program_view& view_of() const { return *this; }
   constexpr view<uint32> operator()(slice_of s) const { return ids.subview(s.first, s.count); }
-  /// The value whose memory `id` is: itself, or what it views.
-  constexpr uint32 storage_of(uint32 id) const {
-    while (placements[id].where == place::view) id = placements[id].index;
-    return id;
-  }
+  constexpr uint32 storage_of(uint32 id) const { return plan::storage_of(placements, id); }
 };
 
 /// A planned model. A device loads it and never plans again.

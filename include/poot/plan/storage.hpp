@@ -27,8 +27,7 @@ class storage_planner {
 
   constexpr graph_view g() const { return p_.graph; }
   constexpr uint32 storage_of(uint32 id) const {
-    while (p_.placements[id].where == place::view) id = p_.placements[id].index;
-    return id;
+    return plan::storage_of(p_.placements, id);
   }
 
   constexpr void place_leaves_and_views() {
@@ -37,6 +36,7 @@ class storage_planner {
       const ir::eqn& e = p_.graph.eqns[id];
       if (ir::is_named_leaf(e.kind)) p_.placements[id].where = place::leaf;
       else if (e.kind == ir::op::reshape) p_.placements[id] = {place::view, g().operands(id)[0], 0};
+      else if (e.kind == ir::op::slice && regions_.region_of[id] == none) p_.placements[id] = {place::window, g().operands(id)[0], 0};
     }
   }
 
@@ -102,7 +102,7 @@ class storage_planner {
       uint32 kept = 0;
       for (uint32 id : alive)
         if (last_use_[id] >= l) alive[kept++] = id;
-      alive.resize(kept);
+      alive.truncate(kept);
       for (uint32 id : run(p_.launches[l].outputs)) {
         if (p_.placements[id].where != place::none) continue;
         const int64 bytes = aligned(g().type(id).bytes());
