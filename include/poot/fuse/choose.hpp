@@ -1,6 +1,6 @@
 #pragma once
-/// Which legal regions to take: greedily along the edges in order of definition, then sideways between regions that
-/// read a value in the same way. Ties break on equation id, so a plan never depends on addresses.
+/// Which legal regions to take: greedily along the edges, those first that save a write and a read, then those that save
+/// a read, each in order of definition; then sideways between regions that read a value in the same way. Ties break on equation id, so a plan never depends on addresses.
 
 #include <poot/fuse/legal.hpp>
 
@@ -26,17 +26,26 @@ struct partition {
 
 namespace detail {
 
-constexpr void fuse_edges(grouping& groups, legality& legal, vec<decline>& declines) {
+/// Is `producer` read by one group only? Then joining it there saves writing it and reading it back; else only reading.
+constexpr bool is_private(const grouping& groups, uint32 producer, uint32 consumer_root) {
+  if (groups.is_output(producer)) return false;
+  for (uint32 user : groups.users(producer))
+    if (!groups.grouped(user) || groups.root(user) != consumer_root) return false;
+  return true;
+}
+
+/// One sweep over the edges in order of definition; the first sweep takes only those that save most.
+constexpr void fuse_edges(grouping& groups, legality& legal, bool private_only, vec<decline>& declines) {
   const graph_view& g = groups.g;
   for (uint32 id = 0; id < g.size(); ++id) {
     if (!groups.grouped(id)) continue;
     for (uint32 in : g.operands(id)) {
       if (!groups.grouped(in)) continue;
       const uint32 a = groups.root(in), b = groups.root(id);
-      if (a == b) continue;
+      if (a == b || (private_only && !is_private(groups, in, b))) continue;
       const verdict v = legal.check(a, b);
       if (v.legal()) groups.merge(a, b, v.kind, v.space);
-      else if (v.why != reason::boundary) declines.push_back({in, id, v.why});
+      else if (!private_only && v.why != reason::boundary) declines.push_back({in, id, v.why});
     }
   }
 }
@@ -148,7 +157,8 @@ constexpr partition choose_regions(const graph_view& g, const rules& allowed, bo
   if (fuse) {
     legality legal(groups, allowed);
     vec<decline> declines;
-    detail::fuse_edges(groups, legal, declines);
+    detail::fuse_edges(groups, legal, true, declines);
+    detail::fuse_edges(groups, legal, false, declines);
     if (allowed.horizontal) detail::fuse_siblings(groups, legal);
     for (const decline& d : declines)
       if (groups.root(d.producer) != groups.root(d.consumer)) out.declines.push_back(d);
