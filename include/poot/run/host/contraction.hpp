@@ -1,0 +1,202 @@
+#pragma once
+/// C[M,N] = A[M,K] · B in the order of numerics.md, for any number of rows.
+///
+/// `contract` takes weights interleaved at load (interleave.hpp). A comes as f32 rows or from a callback, which is how
+/// narrow activations, fused row prologues and implicit im2col enter; the result goes to f32 rows or, tile by tile
+/// while it is in the first-level cache, to a callback, which is how an epilogue is fused. The bits of a row depend on
+/// neither the other rows, the tile, the threads nor the instruction set.
+
+#include <poot/run/host/contraction_kernels.hpp>
+#include <poot/run/host/pool.hpp>
+
+#include <cstdlib>
+#include <new>
+
+namespace poot::run::host {
+
+/// Writes A[row0 … row0+rows, k0 … k0+count] as f32 to `panel`, whose rows are `stride` apart. Called from any
+/// thread, possibly more than once for the same part; count is at most 256.
+using fill_function = void (*)(void* context, int64 row0, int rows, int64 k0, int count, float* panel, int64 stride);
+
+/// Takes the finished C[row0 … row0+rows, col0 … col0+cols], rows of `tile` `stride` apart. One row comes in pieces of
+/// up to 1024 columns, several rows in pieces of 32 to 1024 columns and up to 112 rows; each element once. col0 is a
+/// multiple of 32. Called from any thread; `tile` may be overwritten.
+using sink_function = void (*)(void* context, int64 row0, int rows, int64 col0, int cols, float* tile, int64 stride);
+
+/// The left operand: f32 rows `stride` elements apart, or a callback.
+struct left_operand {
+  const float* rows = nullptr;
+  int64 stride = 0;
+  fill_function fill = nullptr;
+  void* context = nullptr;
+};
+
+/// Where the result goes: f32 rows `stride` elements apart, or a callback.
+struct contraction_result {
+  float* rows = nullptr;
+  int64 stride = 0;
+  sink_function sink = nullptr;
+  void* context = nullptr;
+};
+
+namespace detail {
+
+/// Memory of one thread that grows and stays; 64-byte aligned. Contents are lost when it grows.
+class scratch {
+ public:
+  ~scratch() { std::free(data_); }
+  float* floats(int64 n) {
+    if (n > size_) {
+      std::free(data_);
+      size_ = (n + 4095) / 1024 * 1024;
+      data_ = static_cast<float*>(std::aligned_alloc(64, static_cast<size_t>(size_) * 4));
+      if (!data_) {
+        size_ = 0;
+        throw std::bad_alloc();
+      }
+    }
+    return data_;
+  }
+
+ private:
+  float* data_ = nullptr;
+  int64 size_ = 0;
+};
+
+/// Packed A of the call, decoded panels of B, and tiles of C. A callback must not start a contraction itself.
+struct thread_scratch {
+  scratch left, right, tile, filled;
+};
+inline thread_scratch& scratch_of_thread() {
+  static thread_local thread_scratch s;
+  return s;
+}
+
+inline void deliver(const contraction_result& c, int64 row0, int rows, int64 col0, int64 cols, float* tile, int64 stride) {
+  if (c.sink) return c.sink(c.context, row0, rows, col0, static_cast<int>(cols), tile, stride);
+  for (int r = 0; r < rows; ++r)
+    std::memcpy(c.rows + (row0 + r) * c.stride + col0, tile + r * stride, static_cast<size_t>(cols) * 4);
+}
+
+/// Packs rows row0 … of A at k0 (count, padded) to `to`.
+inline void pack_left(const contraction_kernels& kernel, const left_operand& a, int64 row0, int rows, int padded, int64 k0,
+                      int count, float* to) {
+  if (a.rows) return kernel.pack(a.rows + row0 * a.stride + k0, a.stride, rows, count, to, padded);
+  if (rows == 1 && padded == 1) return a.fill(a.context, row0, 1, k0, count, to, count);
+  float* room = scratch_of_thread().filled.floats(14 * chunk);
+  a.fill(a.context, row0, rows, k0, count, room, chunk);
+  kernel.pack(room, chunk, rows, count, to, padded);
+}
+
+/// Multiply-adds below which a thread is not worth waking.
+inline constexpr int64 least_share = 1 << 15;
+
+constexpr int64 grain_for(int64 work_of_one) { return work_of_one >= least_share ? 1 : least_share / (work_of_one + 1) + 1; }
+
+/// Up to few_most rows: A in the shape (K, padded), groups side by side, at the speed of memory.
+inline void contract_few(const contraction_kernels& kernel, int64 M, const panel_source& b, const left_operand& a,
+                         const contraction_result& c, pool& threads) {
+  const int rows = static_cast<int>(M), padded = rows <= 2 ? rows : 4;
+  const bool in_place = rows == 1 && a.rows;
+  const bool each_for_itself = !in_place && b.k * padded <= 16384;
+  const float* packed = in_place ? a.rows : nullptr;
+  const auto pack_chunks = [&](float* to, int64 begin, int64 end) {
+    for (int64 i = begin; i < end; ++i) {
+      const int64 k0 = i * chunk;
+      pack_left(kernel, a, 0, rows, padded, k0, static_cast<int>(b.k - k0 < chunk ? b.k - k0 : chunk), to + k0 * padded);
+    }
+  };
+  const int64 chunks = (b.k + chunk - 1) / chunk;
+  if (!in_place && !each_for_itself) {
+    float* shared = scratch_of_thread().left.floats(b.k * padded);
+    threads.parallel(chunks, [&](int64 begin, int64 end, int) { pack_chunks(shared, begin, end); });
+    packed = shared;
+  }
+  const int64 all = groups(b.n), unit = all >= 8 * threads.threads() ? 4 : 1;
+  const int64 wide = 32 / padded;  // groups in a tile
+  threads.parallel(
+      (all + unit - 1) / unit,
+      [&](int64 begin, int64 end, int) {
+        thread_scratch& own = scratch_of_thread();
+        const float* x = packed;
+        if (each_for_itself) {
+          float* mine = own.left.floats(b.k * padded);
+          pack_chunks(mine, 0, chunks);
+          x = mine;
+        }
+        const int64 first = begin * unit, last = end * unit < all ? end * unit : all;
+        float* tile = own.tile.floats(wide * group_rows * padded);
+        for (int64 g = first; g < last; g += wide) {
+          const int64 some = last - g < wide ? last - g : wide, column = g * group_rows;
+          kernel.few(b, column, some, padded, x, tile, some * group_rows);
+          const int64 columns = b.n - column < some * group_rows ? b.n - column : some * group_rows;
+          deliver(c, 0, rows, column, columns, tile, some * group_rows);
+        }
+      },
+      grain_for(unit * group_rows * b.k * rows));
+}
+
+/// Any number of rows: A packed in panels of tile_rows rows, blocks of about 112 rows by one group.
+inline void contract_blocks(const contraction_kernels& kernel, int64 M, const panel_source& b, const left_operand& a,
+                            const contraction_result& c, pool& threads) {
+  const int tile = kernel.tile_rows;
+  const int64 all = groups(b.n), chunks = (b.k + chunk - 1) / chunk;
+  // rows whose packed form stays within 16 MiB are packed at once
+  int64 at_once = (int64{4} << 20) / (b.k + 1) / tile * tile;
+  const int64 least = int64{112} / tile * tile * 2;
+  if (at_once < least) at_once = least;
+  float* packed = scratch_of_thread().left.floats((at_once < M ? at_once : M + tile) * b.k);
+  for (int64 start = 0; start < M; start += at_once) {
+    const int64 here = M - start < at_once ? M - start : at_once;
+    const int64 panels = (here + tile - 1) / tile;
+    threads.parallel(
+        panels * chunks,
+        [&](int64 begin, int64 end, int) {
+          for (int64 i = begin; i < end; ++i) {
+            const int64 r = i / chunks * tile, k0 = i % chunks * chunk;
+            const int rows = static_cast<int>(here - r < tile ? here - r : tile), padded = padded_panel(rows);
+            const int count = static_cast<int>(b.k - k0 < chunk ? b.k - k0 : chunk);
+            pack_left(kernel, a, start + r, rows, padded, k0, count, packed + r * b.k + k0 * padded);
+          }
+        },
+        grain_for(tile * chunk * 4));
+    int64 most = 112 / tile;
+    while (most > 1 && most * tile * b.k > (int64{1} << 18)) --most;  // 1 MiB: a part of the second-level cache
+    if (most * tile < 56) most = (56 + tile - 1) / tile;
+    const int64 blocks = (panels + most - 1) / most;
+    threads.parallel(
+        blocks * all,
+        [&](int64 begin, int64 end, int) {
+          thread_scratch& own = scratch_of_thread();
+          float* room = own.right.floats(chunk * group_rows);
+          float* total = own.tile.floats((panels / blocks + 1) * tile * group_rows);
+          for (int64 i = begin; i < end; ++i) {
+            const int64 block = i / all, column = i % all * group_rows;
+            const int64 r0 = panels * block / blocks * tile;
+            int64 r1 = panels * (block + 1) / blocks * tile;
+            if (r1 > here) r1 = here;
+            kernel.block(b, column, r1 - r0, packed + r0 * b.k, total, room);
+            deliver(c, start + r0, static_cast<int>(r1 - r0), column, b.n - column < group_rows ? b.n - column : group_rows,
+                    total, group_rows);
+          }
+        },
+        grain_for((panels / blocks + 1) * tile * group_rows * b.k));
+  }
+}
+
+inline void contract(int64 M, const panel_source& b, const left_operand& a, const contraction_result& c, pool& threads) {
+  if (M <= 0 || b.n <= 0) return;
+  const contraction_kernels& kernel = *POOT_FOR_ISA(kernels);
+  if (M <= kernel.few_most && b.equal_groups()) contract_few(kernel, M, b, a, c, threads);
+  else contract_blocks(kernel, M, b, a, c, threads);
+}
+
+}  // namespace detail
+
+/// C[M, w.n] = A[M, w.k] · w.
+inline void contract(int64 M, const weights& w, const left_operand& a, const contraction_result& c,
+                     pool& threads = shared_pool()) {
+  detail::contract(M, source_of(w), a, c, threads);
+}
+
+}  // namespace poot::run::host

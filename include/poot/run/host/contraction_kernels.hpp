@@ -1,0 +1,69 @@
+#pragma once
+/// The contraction kernels of each instruction set, and what they read. contraction.hpp is what to call.
+
+#include <poot/run/host/interleave.hpp>
+#include <poot/run/host/simd.hpp>
+
+#include <cstring>
+
+namespace poot::run::host {
+
+/// Elements of K that are summed before they are added to the total: the order of numerics.md.
+inline constexpr int chunk = 256;
+
+/// How the right operand lies in memory: interleaved groups; activations [K,N] or [N,K]; packed rows as stored.
+enum class panel_form : uint8 { interleaved, kn, nk, rows };
+
+/// Decodes `count` elements of one packed row.
+using decode_function = void (*)(dtype type, const uint8* from, int count, float* to);
+
+/// The right operand B of a kernel. Strides of interleaved groups and packed rows are in bytes, others in elements.
+struct panel_source {
+  panel_form form;
+  dtype type;
+  int64 n;
+  int64 k;
+  const uint8* data;
+  int64 group_stride = 0;  // bytes between groups of 32 columns, where they are equal
+  int64 k_stride = 0;      // elements between rows of k
+  int64 n_stride = 0;
+  bool copy = false;  // panels of [K,N] are used often enough to be copied together first
+  decode_function decode = nullptr;
+
+  /// Whether all groups of 32 columns can be read in place, side by side.
+  bool equal_groups() const {
+    return form == panel_form::interleaved || (form == panel_form::kn && type == f32 && n % group_rows == 0);
+  }
+};
+
+/// Rows of a packed panel of A that holds `rows` rows: 1, or the next even number.
+constexpr int padded_panel(int rows) { return rows == 1 ? 1 : (rows + 1) / 2 * 2; }
+
+struct contraction_kernels {
+  int tile_rows;  // rows of A in a panel
+  int few_most;   // rows up to which `few` serves
+  void (*few)(const panel_source& b, int64 column0, int64 count, int rows, const float* a, float* total, int64 total_stride);
+  void (*block)(const panel_source& b, int64 column0, int64 rows, const float* a, float* total, float* room);
+  void (*pack)(const float* from, int64 from_stride, int rows, int count, float* to, int padded);
+};
+
+}  // namespace poot::run::host
+
+#define POOT_BODY <poot/run/host/contraction.inc>
+#include <poot/run/host/each_isa.inc>
+
+namespace poot::run::host {
+
+/// Interleaved weights as kernels read them.
+inline panel_source source_of(const weights& w) {
+  const bool direct = !is_packed(w.type) || w.type == q8_0 || w.type == q4_0;
+  panel_source s{direct ? panel_form::interleaved : panel_form::rows, w.type, w.n, w.k, w.data};
+  s.group_stride = group_bytes(w.type, w.k);
+  s.k_stride = group_rows;
+  s.n_stride = byte_size(w.type, w.k);
+  s.decode = nullptr;
+  if (!direct) fail(text{} << "contract: packed weights of type " << name(w.type) << " have no decoder");
+  return s;
+}
+
+}  // namespace poot::run::host
