@@ -45,12 +45,6 @@ constexpr void copy_broadcast(const tensor& x, const tensor_type& to, uint64* ou
   copy_strided(x.bits, 0, s, to, out);
 }
 
-/// An operand of a pointwise equation: element i of the result reads `bits[i * step]`.
-struct reading {
-  const uint64* bits = nullptr;
-  size_t step = 0;
-};
-
 constexpr reading read_as(const tensor& x, const tensor_type& to, vec<uint64>& stretched) {
   if (x.bits.size() == 1) return {x.bits.data(), 0};
   if (x.type.same_extents(to)) return {x.bits.data(), 1};
@@ -58,18 +52,6 @@ constexpr reading read_as(const tensor& x, const tensor_type& to, vec<uint64>& s
   copy_broadcast(x, to, stretched.data());
   return {stretched.data(), 1};
 }
-
-/// Every element of an equation with one or two operands; instantiated per op and kind of float.
-struct evaluate_all {
-  dtype t;
-  reading a, b;
-  vec<uint64>& out;
-  template <op O, class Float>
-  constexpr void operator()() {
-    uint64* to = out.data();
-    for (size_t i = 0, n = out.size(); i < n; ++i) to[i] = evaluate_as<O, Float>(t, a.bits[i * a.step], b.bits[i * b.step]);
-  }
-};
 
 /// Any pointwise op but a cast. An operand of an empty result may have no words, so nothing is read for one.
 constexpr void pointwise(op o, view<const tensor*> in, tensor& result) {
@@ -83,7 +65,7 @@ constexpr void pointwise(op o, view<const tensor*> in, tensor& result) {
     return;
   }
   if (in.size() == 1) r[1] = r[0];
-  with_op(o, in[0]->type.element, evaluate_all{in[0]->type.element, r[0], r[1], result.bits});
+  with_op(o, in[0]->type.element, evaluate_each{in[0]->type.element, r[0], r[1], result.bits.data(), result.bits.size()});
 }
 
 /// The words of a packed tensor, decoded; exact.

@@ -1,0 +1,183 @@
+#pragma once
+/// Runs a graph equation by equation: the reference that every executor is compared with.
+
+#include <poot/ir/detail/interpret_binding.hpp>
+#include <poot/ir/detail/interpret_movement.hpp>
+#include <poot/ir/detail/interpret_random.hpp>
+
+namespace poot::ir {
+
+/// exact: every equation in its dtype and order, rounded as numerics.md says. wide: every float is carried as f64 and
+/// only an explicit cast to a narrower float rounds, to show how far the exact values are from the real ones.
+enum class arithmetic : uint8 { exact, wide };
+
+/// What happens to an index of gather or indexed_matmul, or a start of dynamic_update_slice, that does not fit.
+enum class outside : uint8 { refuse, clamp };
+
+struct interpret_options {
+  arithmetic mode = arithmetic::exact;
+  outside index = outside::refuse;
+};
+
+/// The values after a run. `states` holds every state: its new value, or the old one where the graph writes none.
+struct interpretation {
+  vec<named_tensor> outputs{};
+  vec<named_tensor> states{};
+};
+
+namespace detail {
+
+/// Does every value of `to` fit `from` exactly? Then a cast between them rounds nothing.
+constexpr bool contains(dtype wider, dtype narrower) {
+  const float_format w = format_of(wider), n = format_of(narrower);
+  return w.exponent_bits >= n.exponent_bits && w.fraction_bits >= n.fraction_bits;
+}
+
+constexpr void cast_equation(const graph_view& g, uint32 id, const tensor& x, tensor& result) {
+  const dtype declared = g.type(id).element, from = g.type(g.operands(id)[0]).element;
+  const bool widened = declared != result.type.element;
+  const bool rounds = widened && is_float(from) && !contains(declared, from);
+  cast_all(x, result.type.element, result);
+  if (rounds)
+    for (uint64& bits : result.bits)
+      bits = cast_bits(declared, dtype::f64, cast_bits(dtype::f64, declared, bits));
+}
+
+constexpr void leaf_equation(const graph_view& g, uint32 id, view<const tensor*> in, tensor& result) {
+  const dtype declared = g.type(id).element, t = result.type.element;
+  switch (g[id].kind) {
+    case op::constant: {
+      const view<int64> given = g.attrs(id);
+      for (size_t i = 0; i < result.bits.size(); ++i) {
+        const uint64 bits = static_cast<uint64>(given[given.size() == 1 ? 0 : i]);
+        const uint64 own = is_float(declared) ? bits & (format_of(declared).sign_bit() * 2 - 1) : store_integer(declared, bits);
+        result.bits[i] = cast_bits(declared, t, own);
+      }
+      break;
+    }
+    case op::iota: {
+      const int axis = static_cast<int>(g.attrs(id)[0]);
+      int64 run = 1;
+      for (int i = axis + 1; i < result.type.rank; ++i) run *= result.type.extents[i].code;
+      for (size_t i = 0; i < result.bits.size(); ++i) {
+        const uint64 index = i / static_cast<uint64>(run) % static_cast<uint64>(result.type.extents[axis].code);
+        result.bits[i] = is_float(t) ? round_bits(format_of(t), false, index, 0) : store_integer(t, index);
+      }
+      break;
+    }
+    default:
+      for (size_t i = 0; i < result.bits.size(); ++i)
+        result.bits[i] = store_float(t, uniform_element(static_cast<uint32>(in[0]->bits[0]), static_cast<uint32>(in[1]->bits[0]), i));
+  }
+}
+
+template <class Float>
+constexpr void contract(const graph_view& g, uint32 id, const index_rule& inside, view<const tensor*> in, tensor& result) {
+  const order o = order_of(g[id]);
+  if (in.size() == 3) indexed_matmul<Float>(o, inside, *in[0], *in[1], *in[2], result);
+  else if (g[id].kind == op::conv2d) conv2d<Float>(o, g.attrs(id), *in[0], *in[1], result);
+  else matmul<Float>(o, !g.attrs(id).empty() && g.attrs(id)[0] != 0, *in[0], *in[1], result);
+}
+
+}  // namespace detail
+
+/// The value of equation `id`, no input, weight or state, over the values of its operands. `type` is its type with
+/// counts for extents, and with f64 for a float in wide arithmetic.
+constexpr tensor interpret_equation(const graph_view& g, uint32 id, view<const tensor*> in, const tensor_type& type,
+                                    outside index = outside::refuse) {
+  const eqn& e = g[id];
+  const view<int64> at = g.attrs(id);
+  const detail::index_rule inside{id, e.kind, index == outside::clamp};
+  tensor result(type);
+  if (e.kind == op::cast) return detail::cast_equation(g, id, *in[0], result), result;
+  switch (row(e.kind).kind) {
+    case op_class::leaf: detail::leaf_equation(g, id, in, result); break;
+    case op_class::pointwise: detail::pointwise(e.kind, in, result); break;
+    case op_class::reduction:
+      if (e.kind == op::reduce_sum) detail::check_order(order_of(e), id, e.kind);
+      detail::reduce(e.kind, order_of(e), *in[0], static_cast<int>(at[0]), result);
+      break;
+    case op_class::contraction:
+      detail::check_order(order_of(e), id, e.kind);
+      if (in[0]->type.element == dtype::f64 || in[1]->type.element == dtype::f64)
+        detail::contract<double>(g, id, inside, in, result);
+      else
+        detail::contract<float>(g, id, inside, in, result);
+      break;
+    case op_class::movement:
+      switch (e.kind) {
+        case op::gather:
+        case op::packed_gather: detail::gather(inside, static_cast<int>(at[0]), *in[0], *in[1], result); break;
+        case op::slice: detail::slice(at, *in[0], result); break;
+        case op::concat: detail::concat(static_cast<int>(at[0]), in, result); break;
+        case op::transpose: detail::transpose(at, *in[0], result); break;
+        case op::broadcast: detail::copy_broadcast(*in[0], type, result.bits.data()); break;
+        case op::reshape: result.bits = in[0]->bits; break;
+        default:
+          result.bits = in[0]->bits;
+          detail::update_slice(inside, *in[1], *in[2], result);
+      }
+      break;
+    case op_class::collective:
+      fail(text{} << "%" << id << ": " << name(e.kind) << ": the interpreter knows one device, and no collectives");
+  }
+  return result;
+}
+
+/// Runs `g` once over values for its inputs, weights and states, found by name; names that the graph does not read
+/// are ignored. Throws where a value is missing or does not fit its leaf, and where an index lies outside.
+constexpr interpretation interpret(const graph_view& g, view<named_tensor> given, interpret_options options = {}) {
+  const bool wide = options.mode == arithmetic::wide;
+  const size_t count = g.size();
+  extent_values bound;
+  vec<const tensor*> at(count, nullptr);
+  for (uint32 id = 0; id < count; ++id) {
+    if (!is_named_leaf(g[id].kind)) continue;
+    at[id] = find(given, g.name_of(id));
+    if (!at[id]) {
+      text message;
+      detail::write_leaf(message, g, id);
+      fail(message << ": no value is given");
+    }
+    detail::bind_leaf(g, id, *at[id], wide, bound);
+  }
+
+  // Values live until their last reader; outputs and states until the end.
+  vec<uint32> last_reader(count, 0);
+  for (uint32 id = 0; id < count; ++id)
+    for (uint32 in : g.operands(id)) last_reader[in] = id;
+  for (const graph_output& o : g.outputs) last_reader[o.value] = static_cast<uint32>(count);
+  vec<tensor> values(count);
+  vec<const tensor*> in;
+  for (uint32 id = 0; id < count; ++id) {
+    if (is_named_leaf(g[id].kind)) {
+      if (!wide || !is_float(g.type(id).element)) continue;
+      values[id] = detail::widen(*at[id]);
+    } else {
+      in.clear();
+      for (uint32 operand : g.operands(id)) in.push_back(at[operand]);
+      tensor_type type = detail::concrete(g, g.type(id), bound, id);
+      if (wide && is_float(type.element)) type.element = dtype::f64;
+      values[id] = interpret_equation(g, id, in, type, options.index);
+    }
+    at[id] = &values[id];
+    for (uint32 operand : g.operands(id))
+      if (last_reader[operand] == id && g[operand].kind != op::state) values[operand].bits = vec<uint64>();
+  }
+
+  interpretation result;
+  for (uint32 id = 0; id < count; ++id) {
+    if (g[id].kind != op::state) continue;
+    const tensor* value = at[id];
+    for (const graph_output& o : g.outputs)
+      if (g.chars(o.name) == g.name_of(id)) value = at[o.value];
+    result.states.push_back({g.name_of(id), *value});
+  }
+  for (const graph_output& o : g.outputs) {
+    const uint32 leaf = g.find_leaf(g.chars(o.name));
+    if (leaf == count || g[leaf].kind != op::state) result.outputs.push_back({g.chars(o.name), *at[o.value]});
+  }
+  return result;
+}
+
+}  // namespace poot::ir
