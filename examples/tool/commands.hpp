@@ -1,0 +1,17 @@
+#pragma once
+/// The subcommands of `poot`; each is added by its own file.
+
+namespace CLI {
+class App;
+}
+
+namespace poot::tool {
+
+/// What a subcommand leaves for main to return.
+struct outcome {
+  int status = 0;
+};
+
+void add_case_command(CLI::App& app, outcome& result);
+
+}  // namespace poot::tool
