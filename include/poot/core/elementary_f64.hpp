@@ -205,7 +205,7 @@ constexpr double tanh(double x) {
       0x1.664f456ced7eep-6, -0x1.ba1ba1b2f833ap-5, 0x1.111111110d134p-3, -0x1.555555555553dp-2};
   if (is_nan(x)) return x;
   const double a = detail::magnitude(x), aa = mul(a, a);
-  if (a < 0.3125) return add(x, mul(mul(aa, x), detail::polynomial(p, aa)));
+  if (a < 0.3125) return detail::with_sign_of(x, add(a, mul(mul(aa, a), detail::polynomial(p, aa))));
   if (a > 19.5) return detail::with_sign_of(x, 1.0);
   const detail::reduced_exp e = detail::reduce_exp(add(a, a));
   const double power = detail::power_of_two(e.k), m = add(mul(power, e.m), sub(power, 1.0));
