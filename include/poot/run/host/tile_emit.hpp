@@ -1,0 +1,159 @@
+#pragma once
+/// Lowers one equation to tile instructions, and hands out the registers.
+
+#include <poot/run/host/tile_double.hpp>
+#include <poot/run/host/tile_program.hpp>
+
+namespace poot::run::host {
+
+/// What is known about a value while its region is built.
+struct tile_node {
+  uint32 id = 0;
+  bool is_member = false;
+  value_level level = value_level::tile;
+  int ready = 0;        ///< tile values: the first phase that can compute it; row values: after how many phases it stands
+  int first = -1;       ///< the first phase that needs it
+  bool kept = false;    ///< in a row buffer, for later phases
+  int kept_register = -1;
+  bool owns_slot = false;  ///< gives it back after its last reader
+  int cost = 0;         ///< of recomputing it
+  int reg = -1;
+  int last = -1;        ///< position of its last reader in the phase
+};
+
+/// The same tile: a cast that changes nothing carried, or the size of an unsigned integer.
+constexpr bool is_same_tile(const ir::graph_view& g, uint32 id) {
+  const ir::eqn& e = g[id];
+  const dtype from = e.operands.count ? g.type(g.operands(e)[0]).element : e.type.element;
+  if (e.kind == ir::op::abs) return carrier_of(from) == carrier::u32;
+  if (e.kind != ir::op::cast) return false;
+  if (from == e.type.element) return true;
+  return carrier_of(from) != carrier::f64 && carrier_of(e.type.element) != carrier::f64 &&
+         steps_of_cast(from, e.type.element).first == conversion::none;
+}
+
+class tile_emitter {
+ public:
+  tile_emitter(const ir::graph_view& g, tile_program& p) : g_(g), p_(p), f_(current_tile_functions()) {}
+
+  const tile_functions& functions() const { return f_; }
+
+  uint16 add_register(register_kind kind, uint32 at) {
+    if (p_.registers.size() == 0xffff) fail(text{} << "region: more than 65535 values");
+    p_.registers.push_back({kind, at});
+    return static_cast<uint16>(p_.registers.size() - 1);
+  }
+  uint32 add_scratch(uint32 bytes) {
+    const uint32 at = p_.scratch_bytes;
+    p_.scratch_bytes += (bytes + 63) / 64 * 64;
+    return at;
+  }
+  uint16 add_slot(register_kind kind = register_kind::scratch) { return add_register(kind, add_scratch(p_.slot_bytes)); }
+  uint16 add_uniform() { return add_register(register_kind::scratch, add_scratch(uniform_bytes)); }
+  uint16 take_slot() {
+    if (free_.empty()) return add_slot();
+    const uint16 r = free_.back();
+    free_.pop_back();
+    return r;
+  }
+  void give_slot(uint16 r) { free_.push_back(r); }
+
+  uint16 add_constant(dtype t, uint64 bits) {
+    const uint32 at = static_cast<uint32>(p_.constants.size() * 8);
+    uint64 words[uniform_elements]{};
+    for (int i = 0; i < uniform_elements; ++i) double_tiles::put_bits(t, words, i, bits);
+    p_.constants.append({words, uniform_elements});
+    return add_register(register_kind::constant, at);
+  }
+
+  void push(vec<tile_instruction>& list, tile_function f, uint16 out, uint16 a, uint16 b = 0, uint16 c = 0) {
+    if (!f) fail(text{} << "region: an instruction is missing");
+    list.push_back({f, out, {a, b, c}});
+  }
+  void convert(vec<tile_instruction>& list, conversion c, uint16 out, uint16 in) {
+    if (c != conversion::none) push(list, f_.convert(c), out, in);
+  }
+  /// A tile of one value.
+  void spread(vec<tile_instruction>& list, dtype t, uint16 out, uint16 in) { push(list, f_.fill(t), out, in); }
+
+  /// The operands of one equation: registers, and whether a tile instruction sees them as uniform.
+  struct operands {
+    uint16 reg[3]{};
+    bool uniform[3]{};
+  };
+
+  /// Slots that `emit` needs beside operands and result.
+  int temporaries(uint32 id, const operands& in) const {
+    const ir::eqn& e = g_[id];
+    const bool all_uniform = in.uniform[0] && (e.operands.count < 2 || in.uniform[1]) && (e.operands.count < 3 || in.uniform[2]);
+    return (all_uniform ? 1 : 0) + (compares_bool(e) ? 2 : 0);
+  }
+
+  /// Appends the instructions of equation `id`. `temporary` are registers of their own.
+  void emit(vec<tile_instruction>& list, uint32 id, uint16 out, operands in, const uint16* temporary) {
+    const ir::eqn& e = g_[id];
+    const view<uint32> ids = g_.operands(e);
+    const dtype t = g_.type(ids[ids.size() - 1]).element, result = e.type.element;
+    bool all_uniform = true;
+    for (size_t i = 0; i < ids.size(); ++i) all_uniform = all_uniform && in.uniform[i];
+    if (all_uniform) {
+      spread(list, g_.type(ids[0]).element, *temporary, in.reg[0]);
+      in.reg[0] = *temporary++;
+      in.uniform[0] = false;
+    }
+    if (e.kind == ir::op::cast) return emit_cast(list, t, result, out, in.reg[0]);
+    if (e.kind == ir::op::select) {
+      const int uniform = in.uniform[0] + 2 * in.uniform[1] + 4 * in.uniform[2];
+      return push(list, t == dtype::f64 ? double_tiles::find_select(uniform) : f_.select(uniform), out, in.reg[0], in.reg[1], in.reg[2]);
+    }
+    if (ids.size() == 1) {
+      push(list, t == dtype::f64 ? double_tiles::find(e.kind) : f_.unary(e.kind, carrier_of(t)), out, in.reg[0]);
+      const bool exact = is_float(t) && (e.kind == ir::op::neg || e.kind == ir::op::abs || e.kind == ir::op::floor);
+      return convert(list, exact ? conversion::none : wrap_into(t), out, out);
+    }
+    if (compares_bool(e)) {
+      for (int i = 0; i < 2; ++i) {
+        convert(list, conversion::truth, temporary[i], in.reg[i]);
+        in.reg[i] = temporary[i];
+      }
+    }
+    ir::op o = e.kind;
+    int first = 0;
+    if (o == ir::op::gt || o == ir::op::ge) {
+      o = o == ir::op::gt ? ir::op::lt : ir::op::le;
+      first = 1;
+    }
+    const form f = in.uniform[first] ? form::first_uniform : in.uniform[1 - first] ? form::second_uniform : form::both_tiles;
+    push(list, t == dtype::f64 ? double_tiles::find(o, f) : f_.binary(o, carrier_of(t), f), out, in.reg[first], in.reg[1 - first]);
+    const bool exact = ir::is_comparison(o) || o == ir::op::max || o == ir::op::min;
+    convert(list, exact ? conversion::none : wrap_into(t), out, out);
+  }
+
+  /// What follows the result of a reduction: the one rounding, the wrap, or the clamp of what stands for no elements.
+  static conversion after_reduction(ir::op o, dtype t) {
+    if (o == ir::op::reduce_argmax || (is_float(t) && o != ir::op::reduce_sum)) return conversion::none;
+    if (o == ir::op::reduce_sum) return wrap_into(t);
+    return t == dtype::i8 ? conversion::i32_to_i8 : t == dtype::u8 ? conversion::at_most_255 : conversion::none;
+  }
+  reduction_functions reduction(ir::op o, dtype t) const {
+    return t == dtype::f64 ? double_tiles::find_reduction(o) : f_.reduction(o, carrier_of(t));
+  }
+
+ private:
+  bool compares_bool(const ir::eqn& e) const {
+    return ir::is_comparison(e.kind) && g_.type(g_.operands(e)[0]).element == dtype::boolean;
+  }
+  void emit_cast(vec<tile_instruction>& list, dtype from, dtype to, uint16 out, uint16 in) {
+    if (from != to && (from == dtype::f64 || to == dtype::f64)) return push(list, double_tiles::find_cast(from, to), out, in);
+    const cast_steps steps = from == to ? cast_steps{} : steps_of_cast(from, to);
+    convert(list, steps.first, out, in);
+    convert(list, steps.second, out, out);
+  }
+
+  const ir::graph_view g_;
+  tile_program& p_;
+  const tile_functions f_;
+  vec<uint16> free_;
+};
+
+}  // namespace poot::run::host
