@@ -42,7 +42,8 @@ double ulp_error(Float got, Exact exact) {
   std::frexp(exact, &exponent);
   int unit = exponent - digits;
   if (unit < least) unit = least;
-  if (exponent > most || (exponent == most && std::ldexp(std::fabs(exact), -unit) >= std::ldexp(Exact(1), digits) - Exact(0.5)))
+  if (exponent > most ||
+      (exponent == most && std::ldexp(std::fabs(exact), -unit) >= std::ldexp(Exact(1), digits) - Exact(0.5)))
     return std::isinf(got) && std::signbit(got) == std::signbit(exact) ? 0.0 : wrong;
   const Exact value = std::isinf(got) ? std::copysign(std::ldexp(Exact(1), most), Exact(got)) : Exact(got);
   return static_cast<double>(std::ldexp(std::fabs(value - exact), -unit));

@@ -65,10 +65,9 @@ struct reduced_exp {
   int k;
 };
 constexpr reduced_exp reduce_exp(double x) {
-  constexpr double q[] = {
-      0x1.af857986410cdp-26, 0x1.28b0219a866aap-22, 0x1.71dddfd6c492dp-19, 0x1.a01996c321eaap-16,
-      0x1.a01a01badc151p-13, 0x1.6c16c18593547p-10, 0x1.111111110d652p-7, 0x1.555555555009ep-5,
-      0x1.5555555555561p-3, 0x1.000000000000bp-1};
+  constexpr double q[] = {0x1.af857986410cdp-26, 0x1.28b0219a866aap-22, 0x1.71dddfd6c492dp-19, 0x1.a01996c321eaap-16,
+                          0x1.a01a01badc151p-13, 0x1.6c16c18593547p-10, 0x1.111111110d652p-7,  0x1.555555555009ep-5,
+                          0x1.5555555555561p-3,  0x1.000000000000bp-1};
   const double shifted = add(mul(x, 0x1.71547652b82fep+0), to_integer), k = sub(shifted, to_integer);
   const double high = sub(x, mul(k, 0x1.62e42fefa2p-1)), low = mul(k, 0x1.9ef35793c7673p-41), r = sub(high, low);
   const double lost = sub(sub(high, r), low);
@@ -142,12 +141,10 @@ constexpr reduced_angle reduce_angle(double x) {
 
 /// sin(x + quarter * pi/2) for finite x.
 constexpr double sine(double x, int quarter) {
-  constexpr double s[] = {
-      0x1.5d93946fa324bp-33, -0x1.ae5e686d14e67p-26, 0x1.71de357ae49c2p-19, -0x1.a01a019c15e7p-13,
-      0x1.111111110f8a5p-7, -0x1.5555555555549p-3};
-  constexpr double c[] = {
-      -0x1.8fb11e4af1869p-37, 0x1.1ee9f132a0467p-29, -0x1.27e4f8128ec9cp-22, 0x1.a01a019cbf388p-16,
-      -0x1.6c16c16c1521ep-10, 0x1.555555555554cp-5};
+  constexpr double s[] = {0x1.5d93946fa324bp-33, -0x1.ae5e686d14e67p-26, 0x1.71de357ae49c2p-19,
+                          -0x1.a01a019c15e7p-13, 0x1.111111110f8a5p-7,   -0x1.5555555555549p-3};
+  constexpr double c[] = {-0x1.8fb11e4af1869p-37, 0x1.1ee9f132a0467p-29,  -0x1.27e4f8128ec9cp-22,
+                          0x1.a01a019cbf388p-16,  -0x1.6c16c16c1521ep-10, 0x1.555555555554cp-5};
   const reduced_angle angle = reduce_angle(x);
   const double r = angle.r.head, tail = angle.r.tail, rr = mul(r, r), half = mul(rr, 0.5);
   const int turn = angle.quarter + quarter;
@@ -184,9 +181,8 @@ constexpr double exp(double x) {
 }
 
 constexpr double log(double x) {
-  constexpr double p[] = {
-      0x1.2f04537e863e7p-3, 0x1.39a1db0b62fe6p-3, 0x1.74663d6562c86p-3, 0x1.c71c521264991p-3, 0x1.24924941e329p-2,
-      0x1.999999997ff05p-2, 0x1.5555555555592p-1};
+  constexpr double p[] = {0x1.2f04537e863e7p-3, 0x1.39a1db0b62fe6p-3, 0x1.74663d6562c86p-3, 0x1.c71c521264991p-3,
+                          0x1.24924941e329p-2,  0x1.999999997ff05p-2, 0x1.5555555555592p-1};
   if (is_nan(x)) return x;
   if (ieee::is_infinite(x)) return x > 0.0 ? x : ieee::scalar_bits<double>::quiet_nan;
   if (x == 0.0) return -ieee::infinity_like(1.0);
@@ -200,9 +196,8 @@ constexpr double log(double x) {
 }
 
 constexpr double tanh(double x) {
-  constexpr double p[] = {
-      0x1.03f81cab4033fp-11, -0x1.7951c34635901p-10, 0x1.d69eeea6e2333p-9, -0x1.226d7853c48bbp-7,
-      0x1.664f456ced7eep-6, -0x1.ba1ba1b2f833ap-5, 0x1.111111110d134p-3, -0x1.555555555553dp-2};
+  constexpr double p[] = {0x1.03f81cab4033fp-11, -0x1.7951c34635901p-10, 0x1.d69eeea6e2333p-9, -0x1.226d7853c48bbp-7,
+                          0x1.664f456ced7eep-6,  -0x1.ba1ba1b2f833ap-5,  0x1.111111110d134p-3, -0x1.555555555553dp-2};
   if (is_nan(x)) return x;
   const double a = detail::magnitude(x), aa = mul(a, a);
   if (a < 0.3125) return detail::with_sign_of(x, add(a, mul(mul(aa, a), detail::polynomial(p, aa))));
@@ -213,10 +208,9 @@ constexpr double tanh(double x) {
 }
 
 constexpr double erf(double x) {
-  constexpr double p[] = {
-      -0x1.34736ed2a1329p-21, 0x1.1c694ed70b5f7p-19, -0x1.fc503648d5da8p-17, 0x1.f9dff92d6a9fcp-14,
-      -0x1.c02ed35de154fp-11, 0x1.565bd02b66932p-8, -0x1.b82ce31c3af17p-6, 0x1.ce2f21a051ddap-4,
-      -0x1.812746b037a78p-2, 0x1.06eba8214db69p-3};
+  constexpr double p[] = {-0x1.34736ed2a1329p-21, 0x1.1c694ed70b5f7p-19, -0x1.fc503648d5da8p-17, 0x1.f9dff92d6a9fcp-14,
+                          -0x1.c02ed35de154fp-11, 0x1.565bd02b66932p-8,  -0x1.b82ce31c3af17p-6,  0x1.ce2f21a051ddap-4,
+                          -0x1.812746b037a78p-2,  0x1.06eba8214db69p-3};
   if (is_nan(x)) return x;
   const double a = detail::magnitude(x);
   if (a < 0.5) return add(x, mul(x, detail::polynomial(p, mul(x, x))));
@@ -247,13 +241,11 @@ namespace detail {
 
 /// 2^(y log2 x) for finite x > 0 and y, as the f32 text does it: heads and tails, here of 26 and 53 bits.
 constexpr double positive_pow(double x, double y) {
-  constexpr double g[] = {
-      0x1.709b94809bd3fp-3, 0x1.669d1d8394b98p-3, 0x1.99b187f37d94p-3, 0x1.d89d10f4eebf5p-3, 0x1.1745d22b957fdp-2,
-      0x1.55555554141acp-2, 0x1.b6db6db6dc91dp-2, 0x1.333333333333p-1};
-  constexpr double q[] = {
-      0x1.f911e46f78886p-35, 0x1.ed16f5c77ddd2p-32, 0x1.e335a7dfbb28cp-28, 0x1.b522c52291f14p-24,
-      0x1.62c091ff4eaa6p-20, 0x1.ffcbfd7bd5973p-17, 0x1.430912dcc51a6p-13, 0x1.5d87fe786ab31p-10,
-      0x1.3b2ab6fbaaddcp-7, 0x1.c6b08d704a1fbp-5, 0x1.ebfbdff82c574p-3, 0x1.62e42fefa39efp-1};
+  constexpr double g[] = {0x1.709b94809bd3fp-3, 0x1.669d1d8394b98p-3, 0x1.99b187f37d94p-3,  0x1.d89d10f4eebf5p-3,
+                          0x1.1745d22b957fdp-2, 0x1.55555554141acp-2, 0x1.b6db6db6dc91dp-2, 0x1.333333333333p-1};
+  constexpr double q[] = {0x1.f911e46f78886p-35, 0x1.ed16f5c77ddd2p-32, 0x1.e335a7dfbb28cp-28, 0x1.b522c52291f14p-24,
+                          0x1.62c091ff4eaa6p-20, 0x1.ffcbfd7bd5973p-17, 0x1.430912dcc51a6p-13, 0x1.5d87fe786ab31p-10,
+                          0x1.3b2ab6fbaaddcp-7,  0x1.c6b08d704a1fbp-5,  0x1.ebfbdff82c574p-3,  0x1.62e42fefa39efp-1};
   const binary_parts parts = split_exponent(x);
   const double k = parts.k, m = parts.m, f = sub(m, 1.0), sum = add(m, 1.0), sum_head = head(sum);
   const double reciprocal = div(1.0, sum), s = mul(f, reciprocal), s_head = head(s);
@@ -288,9 +280,12 @@ constexpr double pow(double x, double y) {
   const bool negative = to_bits(x) >> 63;
   const double a = detail::magnitude(x);
   double result = 0.0;
-  if (a == 0.0 || ieee::is_infinite(a)) result = (a == 0.0) == (y < 0.0) ? ieee::infinity_like(1.0) : 0.0;
-  else if (negative && !whole) return ieee::scalar_bits<double>::quiet_nan;
-  else result = detail::positive_pow(a, y);
+  if (a == 0.0 || ieee::is_infinite(a))
+    result = (a == 0.0) == (y < 0.0) ? ieee::infinity_like(1.0) : 0.0;
+  else if (negative && !whole)
+    return ieee::scalar_bits<double>::quiet_nan;
+  else
+    result = detail::positive_pow(a, y);
   return negative && odd ? -result : result;
 }
 

@@ -73,7 +73,8 @@ constexpr Float folded_add(Float a, Float b) {
   if (is_nan(a) || is_nan(b)) return scalar_bits<Float>::quiet_nan;
   if (is_infinite(a)) return is_infinite(b) && to_bits(a) != to_bits(b) ? scalar_bits<Float>::quiet_nan : a;
   if (is_infinite(b)) return b;
-  constexpr Float fourth = Float(0.25), limit = fourth * scalar_bits<Float>::half_range * scalar_bits<Float>::half_range;
+  using fields = scalar_bits<Float>;
+  constexpr Float fourth = Float(0.25), limit = fourth * fields::half_range * fields::half_range;
   const Float quarter = a * fourth + b * fourth;
   if (quarter >= limit || quarter <= -limit) return infinity_like(quarter);
   return a + b;

@@ -13,12 +13,12 @@ namespace poot {
 
 /// Where the parts of a block lie, in bytes from its first; -1 where a format lacks the part.
 struct packed_layout {
-  int scale;         ///< f16 d, or the u8 exponent of mxfp4
-  int minimum;       ///< f16 m or dmin
-  int sub_scales;    ///< 6-bit scales and minima of q4_k, 8-bit scales of q6_k
-  int high_bits;     ///< bits above the low four of each code
-  int codes;         ///< low four bits of each code, or all eight of q8_0; of 32, byte j holds elements j and j + 16
-  int zero;          ///< the stored code that stands for 0
+  int scale;       ///< f16 d, or the u8 exponent of mxfp4
+  int minimum;     ///< f16 m or dmin
+  int sub_scales;  ///< 6-bit scales and minima of q4_k, 8-bit scales of q6_k
+  int high_bits;   ///< bits above the low four of each code
+  int codes;       ///< low four bits of each code, or all eight of q8_0; of 32, byte j holds elements j and j + 16
+  int zero;        ///< the stored code that stands for 0
 };
 
 constexpr packed_layout layout(dtype format) {
@@ -40,9 +40,7 @@ inline constexpr int8 iq4_nl_values[16] = {-127, -104, -83, -65, -49, -35, -22, 
 /// Twice the value of each nibble of mxfp4 (E2M1), its sign bit left out.
 inline constexpr int8 e2m1_doubled[8] = {0, 1, 2, 3, 4, 6, 8, 12};
 
-constexpr float read_f16(const uint8* bytes) {
-  return f16_to_f32(static_cast<uint16>(bytes[0] | bytes[1] << 8));
-}
+constexpr float read_f16(const uint8* bytes) { return f16_to_f32(static_cast<uint16>(bytes[0] | bytes[1] << 8)); }
 
 /// The stored bits of element `index`, as an unsigned number (q8_0: as its byte).
 constexpr int stored_code(dtype format, const uint8* block, int index) {
@@ -149,8 +147,10 @@ constexpr void encode(dtype format, const float* values, uint8* block) {
     code = ieee::sub(ieee::add(code, 0x1.8p+23f), 0x1.8p+23f);  // to an integer, ties to even
     const int stored = static_cast<int>(code) + (wide ? 0 : 8);
     uint8& byte = block[2 + (wide ? i : i % 16)];
-    if (wide) byte = static_cast<uint8>(stored & 0xff);
-    else byte = static_cast<uint8>(i < 16 ? stored : byte | stored << 4);
+    if (wide)
+      byte = static_cast<uint8>(stored & 0xff);
+    else
+      byte = static_cast<uint8>(i < 16 ? stored : byte | stored << 4);
   }
 }
 

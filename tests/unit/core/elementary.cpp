@@ -57,8 +57,9 @@ float erf_of(float x) { return elementary::erf(x); }
 float sin_of(float x) { return elementary::sin(x); }
 float cos_of(float x) { return elementary::cos(x); }
 
-constexpr float samples[] = {0.0f,     -0.0f,   1.0f,    -1.0f,   0.5f,       -2.75f,    3.1415927f, 0.3f,      12.5f, -88.0f,
-                             -101.25f, 0x1p-140f, 0x1p-20f, -0.9f, 100000.0f, 0x1p+60f, -0x1p+60f, 1.0000001f, 0.99f, inf};
+constexpr float samples[] = {0.0f,      -0.0f,    1.0f,      -1.0f,      0.5f,      -2.75f,   3.1415927f,
+                             0.3f,      12.5f,    -88.0f,    -101.25f,   0x1p-140f, 0x1p-20f, -0.9f,
+                             100000.0f, 0x1p+60f, -0x1p+60f, 1.0000001f, 0.99f,     inf};
 
 struct table {
   float values[sizeof(samples) / sizeof(float)];
@@ -70,12 +71,18 @@ struct table {
 }  // namespace
 
 TEST_CASE("exp, log, tanh, erf, sin and cos stay within 2 ULP") {
-  check_error("exp", exp_of, [](double x) { return std::exp(x); }, 2.0);
-  check_error("log", log_of, [](double x) { return std::log(x); }, 2.0);
-  check_error("tanh", tanh_of, [](double x) { return std::tanh(x); }, 2.0);
-  check_error("erf", erf_of, [](double x) { return std::erf(x); }, 2.0);
-  check_error("sin", sin_of, [](double x) { return std::sin(x); }, 2.0, 0x1p+17f);
-  check_error("cos", cos_of, [](double x) { return std::cos(x); }, 2.0, 0x1p+17f);
+  check_error(
+      "exp", exp_of, [](double x) { return std::exp(x); }, 2.0);
+  check_error(
+      "log", log_of, [](double x) { return std::log(x); }, 2.0);
+  check_error(
+      "tanh", tanh_of, [](double x) { return std::tanh(x); }, 2.0);
+  check_error(
+      "erf", erf_of, [](double x) { return std::erf(x); }, 2.0);
+  check_error(
+      "sin", sin_of, [](double x) { return std::sin(x); }, 2.0, 0x1p+17f);
+  check_error(
+      "cos", cos_of, [](double x) { return std::cos(x); }, 2.0, 0x1p+17f);
 }
 
 TEST_CASE("sin and cos keep their relative error next to multiples of pi/2") {
@@ -110,7 +117,8 @@ TEST_CASE("pow stays within 4 ULP") {
   for (int i = 0; i < count; ++i) {
     float x = random.any_float(), y = random.any_float();
     if (i % 4 == 1) x = static_cast<float>(std::ldexp(1.0 + random.unit(), static_cast<int>(random.less_than(3)) - 1));
-    if (i % 4 == 2) x = static_cast<float>(1.0 + random.between(-1, 1) * std::ldexp(1.0, -static_cast<int>(random.less_than(24))));
+    if (i % 4 == 2)
+      x = static_cast<float>(1.0 + random.between(-1, 1) * std::ldexp(1.0, -static_cast<int>(random.less_than(24))));
     // results from below the subnormals to above the range
     if (i % 4 != 0) y = static_cast<float>(random.between(-152, 130) / std::log2(std::fabs(static_cast<double>(x))));
     if (i % 5 == 0) y = std::rint(y);
@@ -122,8 +130,16 @@ TEST_CASE("pow stays within 4 ULP") {
 }
 
 TEST_CASE("pow of every pair of special values is that of C99") {
-  const float values[] = {0.0f, 1.0f, 2.0f, 3.0f, 0.5f, 1.5f, 2.5f, 0x1p-149f, 0x1p-126f, 0x1.fffffep+127f, 0x1p+24f,
-                          16777215.0f, 8388607.5f, 16777218.0f, 0x1p+31f, 0x1.fffffep+30f, 1.0000001f, 0.99999994f, inf, not_a_number};
+  const float values[] = {0.0f,       1.0f,
+                          2.0f,       3.0f,
+                          0.5f,       1.5f,
+                          2.5f,       0x1p-149f,
+                          0x1p-126f,  0x1.fffffep+127f,
+                          0x1p+24f,   16777215.0f,
+                          8388607.5f, 16777218.0f,
+                          0x1p+31f,   0x1.fffffep+30f,
+                          1.0000001f, 0.99999994f,
+                          inf,        not_a_number};
   for (const float a : values)
     for (const float b : values)
       for (const float x : {a, -a})
@@ -169,7 +185,9 @@ TEST_CASE("special values are those of C99") {
     CHECK(same_bits(f(-0.0f), -0.0f));
   }
   for (const auto f : {exp_of, log_of, tanh_of, erf_of, sin_of, cos_of})
-    for (const float x : {not_a_number, -not_a_number, std::bit_cast<float>(0x7f800001u), std::bit_cast<float>(0xffffffffu)}) CHECK(std::isnan(f(x)));
+    for (const float x :
+         {not_a_number, -not_a_number, std::bit_cast<float>(0x7f800001u), std::bit_cast<float>(0xffffffffu)})
+      CHECK(std::isnan(f(x)));
 }
 
 TEST_CASE("odd functions are odd and cos is even, in every bit") {

@@ -61,12 +61,18 @@ bool same_bits(double a, double b) {
 
 TEST_CASE("f64: exp, log, tanh, erf, sin and cos stay within 2 ULP") {
   if (!wide_long_double()) return;
-  check_error("exp", exp_of, [](long double x) { return std::exp(x); }, -750.0, 715.0, 2.0);
-  check_error("log", log_of, [](long double x) { return std::log(x); }, 0.3, 3.0, 2.0);
-  check_error("tanh", tanh_of, [](long double x) { return std::tanh(x); }, -4.0, 4.0, 2.0);
-  check_error("erf", erf_of, [](long double x) { return std::erf(x); }, -6.0, 6.0, 2.0);
-  check_error("sin", sin_of, [](long double x) { return std::sin(x); }, -0x1p+20, 0x1p+20, 2.0);
-  check_error("cos", cos_of, [](long double x) { return std::cos(x); }, -0x1p+20, 0x1p+20, 2.0);
+  check_error(
+      "exp", exp_of, [](long double x) { return std::exp(x); }, -750.0, 715.0, 2.0);
+  check_error(
+      "log", log_of, [](long double x) { return std::log(x); }, 0.3, 3.0, 2.0);
+  check_error(
+      "tanh", tanh_of, [](long double x) { return std::tanh(x); }, -4.0, 4.0, 2.0);
+  check_error(
+      "erf", erf_of, [](long double x) { return std::erf(x); }, -6.0, 6.0, 2.0);
+  check_error(
+      "sin", sin_of, [](long double x) { return std::sin(x); }, -0x1p+20, 0x1p+20, 2.0);
+  check_error(
+      "cos", cos_of, [](long double x) { return std::cos(x); }, -0x1p+20, 0x1p+20, 2.0);
 }
 
 TEST_CASE("f64: sin and cos keep their relative error next to multiples of pi/2") {
@@ -89,9 +95,11 @@ TEST_CASE("f64: pow stays within 4 ULP") {
     double x = random.any_double(), y = random.any_double();
     if (i % 4 == 1) x = std::ldexp(1.0 + random.unit(), static_cast<int>(random.less_than(3)) - 1);
     if (i % 4 == 2) x = 1.0 + random.between(-1, 1) * std::ldexp(1.0, -static_cast<int>(random.less_than(53)));
-    if (i % 4 != 0) y = static_cast<double>(random.between(-1080, 1030) / std::log2(std::fabs(static_cast<long double>(x))));
+    if (i % 4 != 0)
+      y = static_cast<double>(random.between(-1080, 1030) / std::log2(std::fabs(static_cast<long double>(x))));
     if (i % 5 == 0) y = std::rint(y);
-    const double e = ulp_error(elementary::pow(x, y), std::pow(static_cast<long double>(x), static_cast<long double>(y)));
+    const double e =
+        ulp_error(elementary::pow(x, y), std::pow(static_cast<long double>(x), static_cast<long double>(y)));
     if (e > worst) worst = e, at_x = x, at_y = y;
   }
   if (count > 100'000) MESSAGE("pow: at most " << worst << " ULP, at " << at_x << ", " << at_y);
@@ -99,8 +107,21 @@ TEST_CASE("f64: pow stays within 4 ULP") {
 }
 
 TEST_CASE("f64: pow of every pair of special values is that of C99") {
-  const double values[] = {0.0, 1.0, 2.0, 3.0, 0.5, 1.5, 0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp+1023, 0x1p+53,
-                           9007199254740991.0, 4503599627370495.5, 0x1p+64, inf, not_a_number};
+  const double values[] = {0.0,
+                           1.0,
+                           2.0,
+                           3.0,
+                           0.5,
+                           1.5,
+                           0x1p-1074,
+                           0x1p-1022,
+                           0x1.fffffffffffffp+1023,
+                           0x1p+53,
+                           9007199254740991.0,
+                           4503599627370495.5,
+                           0x1p+64,
+                           inf,
+                           not_a_number};
   for (const double a : values)
     for (const double b : values)
       for (const double x : {a, -a})
@@ -143,7 +164,8 @@ TEST_CASE("f64: special values are those of C99") {
 TEST_CASE("f64: constant expressions and running code give the same bits") {
   constexpr double exps[] = {elementary::exp(0.3), elementary::exp(-740.0), elementary::exp(709.0)};
   constexpr double sines[] = {elementary::sin(0.3), elementary::sin(-740.0), elementary::sin(1e300)};
-  constexpr double others[] = {elementary::log(0.3), elementary::erf(-1.3), elementary::tanh(0.7), elementary::pow(1.3, -80.5)};
+  constexpr double others[] = {elementary::log(0.3), elementary::erf(-1.3), elementary::tanh(0.7),
+                               elementary::pow(1.3, -80.5)};
   volatile double x[] = {0.3, -740.0, 709.0, 1e300, -1.3, 0.7, 1.3};
   CHECK(same_bits(exp_of(x[0]), exps[0]));
   CHECK(same_bits(exp_of(x[1]), exps[1]));
