@@ -51,6 +51,7 @@ class region_check {
       kind_ = k;
       head_ = id;
     }
+    if (kind_ == region_kind::contraction && g_.type(head_).element == dtype::f64) return reason::wide_head;
     if (members_.size() > max_members) return reason::member_limit;
     for (uint32 id : members_)
       if (alone(id).prologue != alone(members_[0]).prologue) return reason::prologue;

@@ -34,7 +34,7 @@ class grouping {
     vec<uint8> constant_only(size, 0);
     for (uint32 id = 0; id < size; ++id) {
       const eqn& e = g[id];
-      constant_only[id] = !ir::is_named_leaf(e.kind);
+      constant_only[id] = !ir::is_named_leaf(e.kind) && !e.type.is_dynamic();
       for (uint32 in : g.operands(id)) constant_only[id] = constant_only[id] && constant_only[in];
       if (needs_no_region(e) || is_window(id)) continue;
       parent_[id] = ring_[id] = id;

@@ -79,6 +79,7 @@ class legality {
       const summary &head = px ? y : x, &chain = px ? x : y;
       v.kind = head.kind;
       v.space = head.space;
+      if (head.kind == region_kind::contraction && head.space.element == dtype::f64) return refused(reason::wide_head);
       if (!broadcasts_into(chain.space, head.space))
         return refused(head.kind == region_kind::row ? reason::row_space : reason::head_space);
     }

@@ -33,7 +33,7 @@ constexpr std::string_view name(region_kind k) {
 /// Why a producer and its consumer are not one region: the first check that failed.
 enum class reason : uint8 {
   none, boundary, spaces_differ, recompute_cost, output_not_full, narrow_cast, select_in_row, non_float_in_row,
-  row_space, two_heads, head_space, buffer_limit, member_limit, prologue, cycle,
+  row_space, two_heads, head_space, wide_head, buffer_limit, member_limit, prologue, cycle,
 };
 
 constexpr std::string_view explain(reason r) {
@@ -49,6 +49,7 @@ constexpr std::string_view explain(reason r) {
     case reason::row_space: return "row_space: all reductions of a row region run over the same rows";
     case reason::two_heads: return "two_heads: a region has one contraction, and rows stay apart from it";
     case reason::head_space: return "head_space: an epilogue has the extents of its contraction's result";
+    case reason::wide_head: return "wide_head: a contraction of f64 takes no epilogue";
     case reason::buffer_limit: return "buffer_limit: the region would bind more buffers than the target allows";
     case reason::member_limit: return "member_limit: the region would hold too many equations";
     case reason::prologue: return "prologue: what depends on constants only runs once, at load";

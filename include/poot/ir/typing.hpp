@@ -11,7 +11,7 @@ enum class rule : uint8 {
   none, operand_count, operand_dtype, same_dtype, condition_is_i32, broadcast_extents, axis_in_range, attribute_count,
   inner_extents, batch_extents, float_result, index_is_i32, index_extent, indexed_ranks, matmul_ranks, conv_ranks,
   conv_channels, conv_groups, conv_window, conv_attributes, packed_is_transposed, packed_axis, packed_cast,
-  packed_block, slice_range, slice_step, slice_dynamic, concat_extents, concat_dynamic, permutation,
+  packed_block, wide_contraction, slice_range, slice_step, slice_dynamic, concat_extents, concat_dynamic, permutation,
   broadcast_target, reshape_count, update_extents, start_extent, start_is_i32, seed_is_u32_scalar, random_is_f32,
   rank_limit, declared_type, argmax_of_nothing, negative_extent, constant_count, collectives,
 };
@@ -42,6 +42,7 @@ constexpr std::string_view explain(rule r) {
     case rule::packed_axis: return "a packed value is gathered along axis 0 of at least two";
     case rule::packed_cast: return "a packed value can only be cast to a float";
     case rule::packed_block: return "the last extent must be a multiple of the packed block";
+    case rule::wide_contraction: return "f64 contracts with f64 to f64 only (use cast)";
     case rule::slice_range: return "start + (size - 1) * step must lie inside the operand";
     case rule::slice_step: return "steps must be at least 1, starts and sizes at least 0";
     case rule::slice_dynamic: return "a dynamic axis can only be taken whole";
@@ -114,6 +115,12 @@ constexpr bool same_element_count(const tensor_type& a, const tensor_type& b) {
   return count_a == count_b;
 }
 
+/// Contractions accumulate in f64 if they are f64 throughout, else in f32.
+constexpr bool mixes_f64(const tensor_type& a, const tensor_type& b, dtype declared) {
+  const bool wide = declared == dtype::f64;
+  return (a.element == dtype::f64) != wide || (b.element == dtype::f64) != wide;
+}
+
 constexpr typing type_matmul(view<int64> attrs, view<tensor_type> in, dtype declared) {
   const tensor_type &a = in[0], &b = in[1];
   const bool transposed = !attrs.empty() && attrs[0] != 0;
@@ -124,6 +131,7 @@ constexpr typing type_matmul(view<int64> attrs, view<tensor_type> in, dtype decl
   const extent k = b.extents[transposed ? b.rank - 1 : b.rank - 2], n = b.extents[transposed ? b.rank - 2 : b.rank - 1];
   if (a.last() != k) return refuse(rule::inner_extents, 1);
   if (!is_float(declared)) return refuse(rule::float_result);
+  if (mixes_f64(a, b, declared)) return refuse(rule::wide_contraction);
   tensor_type batch = a, other = b;
   batch.rank = static_cast<uint8>(a.rank - 2);
   other.rank = static_cast<uint8>(b.rank - 2);
@@ -141,6 +149,7 @@ constexpr typing type_indexed(view<tensor_type> in, dtype declared) {
   if (x.extents[1] != w.extents[2]) return refuse(rule::inner_extents, 1);
   if (idx.extents[0] != x.extents[0]) return refuse(rule::index_extent, 2);
   if (!is_float(declared)) return refuse(rule::float_result);
+  if (mixes_f64(x, w, declared)) return refuse(rule::wide_contraction);
   return {type_of(declared, x.extents[0], w.extents[1])};
 }
 
@@ -158,6 +167,7 @@ constexpr typing type_conv2d(view<int64> at, view<tensor_type> in, dtype declare
   if (x.extents[1].code % groups || w.extents[0].code % groups) return refuse(rule::conv_groups);
   if (w.extents[1].code != x.extents[1].code / groups) return refuse(rule::conv_channels, 1);
   if (!is_float(declared)) return refuse(rule::float_result);
+  if (mixes_f64(x, w, declared)) return refuse(rule::wide_contraction);
   tensor_type r = type_of(declared, x.extents[0], w.extents[0], 0, 0);
   for (int i = 0; i < 2; ++i) {
     const int64 window = (w.extents[2 + i].code - 1) * at[6 + i] + 1;

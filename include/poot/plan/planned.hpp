@@ -1,0 +1,178 @@
+#pragma once
+/// The plan of a typed model as a constant object: one for each model and target, read by every assertion.
+///
+///   constexpr auto y = poot::output<"y">(poot::block(rms_norm, x, gain));
+///   static_assert(poot::planned<y, poot::targets::host>.dispatch_count() == 1);
+
+#include <poot/dsl/trace.hpp>
+#include <poot/ir/freeze.hpp>
+#include <poot/plan/compile.hpp>
+
+namespace poot::plan {
+
+struct program_sizes {
+  ir::graph_sizes graph{};
+  size_t launches = 0, prologue = 0, ids = 0, placements = 0, copies = 0, kernels = 0, sections = 0, passes = 0,
+         numerical_declines = 0, declines = 0, refusals = 0;
+  constexpr bool operator==(const program_sizes&) const = default;
+};
+constexpr program_sizes sizes_of(const program_view& p) {
+  return {ir::sizes_of(p.graph),   p.launches.size(), p.prologue.size(), p.ids.size(),
+          p.placements.size(),     p.copies.size(),   p.kernel_table.size(), p.repeated.size(),
+          p.changed.size(),        p.declined_numerically.size(), p.declined.size(), p.refused.size()};
+}
+
+/// A program of exact size; `view()` reads it.
+template <program_sizes S>
+struct frozen_program {
+  ir::frozen_graph<S.graph> graph;
+  target planned_for{};
+  std::array<launch, S.launches> launches{};
+  std::array<launch, S.prologue> prologue{};
+  std::array<uint32, S.ids> ids{};
+  std::array<placement, S.placements> placements{};
+  std::array<copy, S.copies> copies{};
+  std::array<kernel, S.kernels> kernel_table{};
+  std::array<section, S.sections> repeated{};
+  std::array<pass::pass_id, S.passes> changed{};
+  std::array<pass::numerical_decline, S.numerical_declines> declined_numerically{};
+  std::array<fuse::decline, S.declines> declined{};
+  std::array<refusal, S.refusals> refused{};
+  int64 arena_bytes = 0, unshared_bytes = 0, table_bytes = 0;
+
+  constexpr explicit frozen_program(const program_view& p)
+      : graph(p.graph), planned_for(p.planned_for), arena_bytes(p.arena_bytes), unshared_bytes(p.unshared_bytes),
+        table_bytes(p.table_bytes) {
+    take(p.launches, launches);
+    take(p.prologue, prologue);
+    take(p.ids, ids);
+    take(p.placements, placements);
+    take(p.copies, copies);
+    take(p.kernel_table, kernel_table);
+    take(p.repeated, repeated);
+    take(p.changed, changed);
+    take(p.declined_numerically, declined_numerically);
+    take(p.declined, declined);
+    take(p.refused, refused);
+  }
+
+  constexpr program_view view() const {
+    program_view p;
+    p.graph = graph.view();
+    p.planned_for = planned_for;
+    p.launches = {launches.data(), S.launches};
+    p.prologue = {prologue.data(), S.prologue};
+    p.ids = {ids.data(), S.ids};
+    p.placements = {placements.data(), S.placements};
+    p.copies = {copies.data(), S.copies};
+    p.kernel_table = {kernel_table.data(), S.kernels};
+    p.repeated = {repeated.data(), S.sections};
+    p.changed = {changed.data(), S.passes};
+    p.declined_numerically = {declined_numerically.data(), S.numerical_declines};
+    p.declined = {declined.data(), S.declines};
+    p.refused = {refused.data(), S.refusals};
+    p.arena_bytes = arena_bytes;
+    p.unshared_bytes = unshared_bytes;
+    p.table_bytes = table_bytes;
+    return p;
+  }
+
+ private:
+  template <class T, size_t N>
+  static constexpr void take(poot::view<T> from, std::array<T, N>& to) {
+    for (size_t i = 0; i < N; ++i) to[i] = from[i];
+  }
+};
+
+namespace detail {
+
+/// A prepared graph at exact size, so that planning starts with a fresh budget of evaluation steps.
+struct prepared_sizes {
+  ir::graph_sizes graph{};
+  size_t passes = 0, declines = 0;
+};
+template <prepared_sizes S>
+struct frozen_prepared {
+  ir::frozen_graph<S.graph> optimized;
+  std::array<pass::pass_id, S.passes> changed{};
+  std::array<pass::numerical_decline, S.declines> numerical_declines{};
+
+  constexpr explicit frozen_prepared(const pass::prepared& p) : optimized(p.optimized) {
+    for (size_t i = 0; i < S.passes; ++i) changed[i] = p.notes.changed[i];
+    for (size_t i = 0; i < S.declines; ++i) numerical_declines[i] = p.notes.numerical_declines[i];
+  }
+};
+
+template <auto Model, target Where>
+constexpr pass::prepared prepare_model() {
+  const graph_view traced = dsl::frozen<Model>.view();
+  ir::verify(traced);
+  return pass::run_passes(traced, Where);
+}
+template <auto Model, target Where>
+inline constexpr auto prepared_model = frozen_prepared<[] {
+  const pass::prepared p = prepare_model<Model, Where>();
+  return prepared_sizes{ir::sizes_of(p.optimized), p.notes.changed.size(), p.notes.numerical_declines.size()};
+}()>(prepare_model<Model, Where>());
+
+/// A graph on the heap with the content of a frozen one.
+constexpr ir::graph thaw(const graph_view& g) {
+  ir::graph r;
+  r.eqns = vec<ir::eqn>(g.eqns);
+  r.operand_pool = vec<uint32>(g.operand_pool);
+  r.attr_pool = vec<int64>(g.attr_pool);
+  r.char_pool = vec<char>(g.char_pool);
+  r.outputs = vec<ir::graph_output>(g.outputs);
+  r.symbols = vec<ir::symbol>(g.symbols);
+  r.name = g.name;
+  return r;
+}
+
+template <auto Model, target Where, options Wanted>
+constexpr program plan_model() {
+  constexpr const auto& ready = prepared_model<Model, Where>;
+  program p = plan_prepared(thaw(ready.optimized.view()), Where, Wanted);
+  for (pass::pass_id id : ready.changed) p.changed.push_back(id);
+  for (const pass::numerical_decline& d : ready.numerical_declines) p.declined_numerically.push_back(d);
+  return p;
+}
+
+template <auto Model, target Where, options Wanted>
+inline constexpr auto frozen_plan = frozen_program<[] { return sizes_of(plan_model<Model, Where, Wanted>().view_of()); }()>(
+    plan_model<Model, Where, Wanted>().view_of());
+
+}  // namespace detail
+
+/// The plan of `Model` for `Where`: a program_view.
+template <auto Model, target Where, options Wanted = options{}>
+inline constexpr program_view planned = detail::frozen_plan<Model, Where, Wanted>.view();
+
+/// The same plan on the heap, for a device to load.
+template <auto Model, target Where, options Wanted = options{}>
+program instantiate() {
+  const program_view& v = planned<Model, Where, Wanted>;
+  program p;
+  p.graph = detail::thaw(v.graph);
+  p.planned_for = v.planned_for;
+  p.launches = vec<launch>(v.launches);
+  p.prologue = vec<launch>(v.prologue);
+  p.ids = vec<uint32>(v.ids);
+  p.placements = vec<placement>(v.placements);
+  p.copies = vec<copy>(v.copies);
+  p.kernel_table = vec<kernel>(v.kernel_table);
+  p.repeated = vec<section>(v.repeated);
+  p.changed = vec<pass::pass_id>(v.changed);
+  p.declined_numerically = vec<pass::numerical_decline>(v.declined_numerically);
+  p.declined = vec<fuse::decline>(v.declined);
+  p.refused = vec<refusal>(v.refused);
+  p.arena_bytes = v.arena_bytes;
+  p.unshared_bytes = v.unshared_bytes;
+  p.table_bytes = v.table_bytes;
+  return p;
+}
+
+}  // namespace poot::plan
+
+namespace poot {
+using plan::planned;
+}  // namespace poot

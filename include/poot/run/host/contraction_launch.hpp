@@ -1,0 +1,235 @@
+#pragma once
+/// A launch of a contraction: which operands, in which form, for which rows.
+
+#include <poot/core/fma.hpp>
+#include <poot/core/packed.hpp>
+#include <poot/run/host/contraction_step.hpp>
+#include <poot/run/host/region_step.hpp>
+
+namespace poot::run::host {
+
+/// The shape of a convolution: x[N,C,H,W] and w[O,C/g,kh,kw]. K runs over (C/g, kh, kw), and a tap in the padding is +0.
+struct convolution {
+  tensor_type x, w, r;
+  view<int64> at;  ///< stride[2] pad[4] dilation[2] groups
+  int64 groups, outputs, taps, positions;
+
+  convolution(const tensor_type& image, const tensor_type& kernel, const tensor_type& result, view<int64> attrs)
+      : x(image), w(kernel), r(result), at(attrs), groups(attrs[8]), outputs(r.extents[1].code / attrs[8]),
+        taps(w.extents[1].code * w.extents[2].code * w.extents[3].code), positions(r.extents[2].code * r.extents[3].code) {}
+
+  /// The element of x that `tap` reads for result `position` of a group; -1 in the padding.
+  int64 element(int64 image, int64 group, int64 tap, int64 position) const {
+    const int64 kh = w.extents[2].code, kw = w.extents[3].code, ow = r.extents[3].code;
+    const int64 channel = group * w.extents[1].code + tap / (kh * kw);
+    const int64 y = position / ow * at[0] - at[2] + tap / kw % kh * at[6];
+    const int64 z = position % ow * at[1] - at[4] + tap % kw * at[7];
+    if (y < 0 || y >= x.extents[2].code || z < 0 || z >= x.extents[3].code) return -1;
+    return ((image * x.extents[1].code + channel) * x.extents[2].code + y) * x.extents[3].code + z;
+  }
+
+  /// The windows of one image and group, f32 [K, positions].
+  void take_windows(const char* from, int64 image, int64 group, float* windows, pool& threads) const {
+    const tile_function widen = current_tile_functions().load(x.element);
+    threads.parallel(taps, [&](int64 begin, int64 end, int) {
+      for (int64 tap = begin; tap < end; ++tap)
+        for (int64 p = 0; p < positions; ++p) {
+          const int64 e = element(image, group, tap, p);
+          float* to = windows + tap * positions + p;
+          if (e < 0) *to = 0.0f;
+          else widen(to, from + e * row(x.element).block_bytes, nullptr, nullptr, 1);
+        }
+    }, 1 + 4096 / (positions + 1));
+  }
+};
+
+class contraction_launch : public step {
+ public:
+  contraction_launch(const plan::program_view& p, const plan::launch& l) : step_(p, l) {}
+
+  void prepare(const run_context& c) override {
+    const contraction_head& h = step_.head();
+    step_.prepare(c.counts, c.type(h.id));
+    if (!step_.is_plain()) tail_.look_up(step_.tail(), c);
+    to_ = {c.at<float>(h.id), step_.is_plain() ? region_buffers{} : tail_.buffers()};
+    weight_ = ir::is_named_leaf(c.program.graph[h.b].kind) ? c.shared.find_weight(c.program.graph.name_of(h.b)) : nullptr;
+    if (weight_ && !weight_->interleaved.data()) weight_ = nullptr;
+    if (h.kind == ir::op::conv2d) {
+      const tensor_type w = c.type(h.b), r = c.type(h.id);
+      const int64 positions = r.extents[2].code * r.extents[3].code;
+      const int64 taps = w.extents[1].code * w.extents[2].code * w.extents[3].code;
+      const int64 wanted = (taps + r.extents[1].code) * positions * 4;
+      if (room_.bytes() < wanted) room_ = storage(wanted);
+    }
+  }
+
+  void run(const run_context& c) override {
+    const tensor_type r = c.type(step_.head().id);
+    if (r.element_count() == 0) return;
+    if (r.element == dtype::f64) return run_f64(c, r);
+    if (step_.head().kind == ir::op::conv2d) return run_conv(c, r);
+    if (c.program.graph.operands(step_.head().id).size() == 3) return run_indexed(c, r);
+    run_matmul(c, r);
+  }
+
+ private:
+  /// The dense array that operand `id` is a window of, or its own type.
+  static tensor_type held_type(const run_context& c, uint32 id) {
+    const plan::placement& p = c.program.placements[id];
+    return c.type(p.where == plan::place::window ? p.index : id);
+  }
+
+  static void decode_row(dtype format, const uint8* from, int count, float* to) {
+    const int block = row(format).block_elements, bytes = row(format).block_bytes;
+    for (int i = 0; i < count; ++i) to[i] = decode(format, from + i / block * bytes, i % block);
+  }
+
+  /// B as it lies: [K,N], or [N,K] when transposed.
+  static panel_source source(const operand_walk& b, bool transposed, int64 first) {
+    const int64 n = transposed ? b.rows : b.cols, k = transposed ? b.cols : b.rows;
+    panel_source s{is_packed(b.element) ? panel_form::rows : transposed ? panel_form::nk : panel_form::kn, b.element, n, k,
+                   reinterpret_cast<const uint8*>(b.at(0)) + byte_size(b.element, first)};
+    s.k_stride = transposed ? 1 : b.row_stride;
+    s.n_stride = transposed ? b.row_stride : 1;
+    s.group_stride = group_rows * row(b.element).block_bytes;
+    if (is_packed(b.element)) {
+      s.n_stride = byte_size(b.element, b.row_stride);
+      s.decode = decode_row;
+    }
+    return s;
+  }
+
+  void run_matmul(const run_context& c, const tensor_type& r) {
+    const contraction_head& h = step_.head();
+    const operand_walk a(c.at(h.a), c.type(h.a), held_type(c, h.a), r.rank);
+    const operand_walk b(c.at(h.b), c.type(h.b), held_type(c, h.b), r.rank);
+    int64 entries = 1;
+    bool b_repeats = true, a_dense = a.row_stride == a.cols;
+    int64 stride = a.rows * a.cols;
+    for (int i = r.rank - 2; i-- > 0;) {
+      entries *= r.extents[i].code;
+      if (r.extents[i].code == 1) continue;
+      b_repeats = b_repeats && b.batch_stride[i] == 0;
+      a_dense = a_dense && a.batch_stride[i] == stride;
+      stride *= r.extents[i].code;
+    }
+    if (b_repeats && a_dense) {  // one product over all rows
+      contraction_step::part all{entries * a.rows, 0, 0, 0};
+      if (weight_) step_.run(all, weight_->matrix(0), a, to_, c.threads);
+      else step_.run(all, source(b, h.transposed, 0), a, to_, c.threads);
+      return;
+    }
+    for (int64 entry = 0; entry < entries; ++entry) {
+      int64 rest = entry, a_first = 0, b_first = 0;
+      for (int i = r.rank - 2; i-- > 0;) {
+        const int64 at = rest % r.extents[i].code;
+        rest /= r.extents[i].code;
+        a_first += at * a.batch_stride[i];
+        b_first += at * b.batch_stride[i];
+      }
+      step_.run({a.rows, a_first, entry, 0}, source(b, h.transposed, b_first), a, to_, c.threads);
+    }
+  }
+
+  /// Row t reads the matrix that its index names; an index outside is moved inside.
+  void run_indexed(const run_context& c, const tensor_type& r) {
+    const contraction_head& h = step_.head();
+    const tensor_type wt = c.type(h.b);
+    const operand_walk a(c.at(h.a), c.type(h.a), c.type(h.a), r.rank);
+    const int32* index = c.at<int32>(h.index);
+    const int64 experts = wt.extents[0].code;
+    if (experts == 0) fail(text{} << "%" << h.id << ": indexed_matmul: there is no weight to choose from");
+    tensor_type one = type_of(wt.element, wt.extents[1], wt.extents[2]);
+    const operand_walk b(c.at(h.b), one, one, 2);
+    for (int64 t = 0; t < r.extents[0].code; ++t) {
+      const int64 e = index[t] < 0 ? 0 : index[t] >= experts ? experts - 1 : index[t];
+      const contraction_step::part row{1, t * a.row_stride, 0, t};
+      if (weight_) step_.run(row, weight_->matrix(e), a, to_, c.threads);
+      else step_.run(row, source(b, true, e * one.element_count()), a, to_, c.threads);
+    }
+  }
+
+  void run_conv(const run_context& c, const tensor_type& r) {
+    const contraction_head& h = step_.head();
+    const convolution shape(c.type(h.a), c.type(h.b), r, c.program.graph.attrs(h.id));
+    float* windows = reinterpret_cast<float*>(room_.data());  // [K, positions]
+    float* result = windows + shape.taps * shape.positions;   // [O/g, positions]
+    const tensor_type matrix = type_of(c.type(h.b).element, shape.outputs, shape.taps);
+    const operand_walk w(c.at(h.b), matrix, matrix, 2);
+    panel_source b{panel_form::kn, dtype::f32, shape.positions, shape.taps, reinterpret_cast<const uint8*>(windows)};
+    b.k_stride = shape.positions;
+    b.n_stride = 1;
+    b.group_stride = group_rows * 4;
+    const int height = static_cast<int>(r.extents[2].code), width = static_cast<int>(r.extents[3].code);
+    for (int64 image = 0; image < r.extents[0].code; ++image)
+      for (int64 group = 0; group < shape.groups; ++group) {
+        shape.take_windows(c.at(h.a), image, group, windows, c.threads);
+        const int64 first = image * r.extents[1].code + group * shape.outputs;
+        const contraction_step::part all{shape.outputs, group * shape.outputs * shape.taps, 0, 0};
+        const contraction_step::target rows{step_.is_plain() ? to_.rows + first * shape.positions : result, {}};
+        contraction_step::product(all, b, w, rows, c.threads);
+        if (step_.is_plain()) continue;
+        c.threads.parallel(shape.outputs, [&](int64 begin, int64 end, int) {
+          for (int64 o = begin; o < end; ++o)
+            step_.finish(first + o, 0, height, width, result + o * shape.positions, width, to_);
+        }, 1 + 16384 / (shape.positions + 1));
+      }
+  }
+
+  /// f64 throughout, by scalars: exact order, no claim to speed.
+  void run_f64(const run_context& c, const tensor_type& r) {
+    const contraction_head& h = step_.head();
+    double* to = c.at<double>(h.id);
+    const auto sum = [](int64 k, auto a, auto b) {
+      double total = 0;
+      for (int64 first = 0; first < k; first += chunk) {
+        double partial = 0;
+        for (int64 i = first; i < k && i < first + chunk; ++i) partial = ieee::fma(a(i), b(i), partial);
+        total = ieee::add(total, partial);
+      }
+      return total;
+    };
+    if (h.kind == ir::op::conv2d) {
+      const convolution s(c.type(h.a), c.type(h.b), r, c.program.graph.attrs(h.id));
+      const double *x = c.at<double>(h.a), *w = c.at<double>(h.b);
+      c.threads.parallel(r.element_count(), [&](int64 begin, int64 end, int) {
+        for (int64 i = begin; i < end; ++i) {
+          const int64 o = i / s.positions % r.extents[1].code, image = i / s.positions / r.extents[1].code;
+          to[i] = sum(s.taps, [&](int64 tap) { return w[o * s.taps + tap]; }, [&](int64 tap) {
+            const int64 e = s.element(image, o / s.outputs, tap, i % s.positions);
+            return e < 0 ? 0.0 : x[e];
+          });
+        }
+      }, 64);
+      return;
+    }
+    const bool indexed = h.kind == ir::op::indexed_matmul;
+    const operand_walk a(c.at(h.a), c.type(h.a), held_type(c, h.a), r.rank);
+    const operand_walk b(c.at(h.b), c.type(h.b), held_type(c, h.b), indexed ? 3 : r.rank);
+    const int32* index = indexed ? c.at<int32>(h.index) : nullptr;
+    const int64 n = r.last().code, m = r.extents[r.rank - 2].code, experts = c.type(h.b).extents[0].code;
+    const int64 k_step = h.transposed ? 1 : b.row_stride, n_step = h.transposed ? b.row_stride : 1;
+    c.threads.parallel(r.element_count(), [&](int64 begin, int64 end, int) {
+      for (int64 i = begin; i < end; ++i) {
+        const int64 row = i / n % m;
+        int64 rest = i / n / m, a_first = row * a.row_stride, b_first = 0;
+        for (int axis = r.rank - 2; axis-- > 0; rest /= r.extents[axis].code) {
+          a_first += rest % r.extents[axis].code * a.batch_stride[axis];
+          b_first += rest % r.extents[axis].code * b.batch_stride[axis];
+        }
+        if (indexed) b_first = (index[row] < 0 ? 0 : index[row] >= experts ? experts - 1 : index[row]) * b.rows * b.cols;
+        const double* x = reinterpret_cast<const double*>(a.at(a_first));
+        const double* w = reinterpret_cast<const double*>(b.at(b_first)) + i % n * n_step;
+        to[i] = sum(a.cols, [&](int64 j) { return x[j]; }, [&](int64 j) { return w[j * k_step]; });
+      }
+    }, 64);
+  }
+
+  contraction_step step_;
+  region_bindings tail_;
+  contraction_step::target to_;
+  stored_weight* weight_ = nullptr;
+  storage room_;  ///< windows and result of a convolution
+};
+
+}  // namespace poot::run::host

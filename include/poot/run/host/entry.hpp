@@ -1,0 +1,261 @@
+#pragma once
+/// A loaded program: steps with their memory, run as often as wanted without planning or allocating.
+
+#include <poot/plan/program.hpp>
+#include <poot/run/bindings.hpp>
+#include <poot/run/host/contraction_launch.hpp>
+#include <poot/run/host/movement_step.hpp>
+#include <poot/run/host/reduction_step.hpp>
+#include <poot/run/host/region_step.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace poot::run::host {
+
+class entry {
+ public:
+  entry(plan::program planned, shared_memory& shared, pool& threads)
+      : program_(std::move(planned)), view_(program_.view_of()), shared_(shared), threads_(threads), bound_(view_),
+        memory_(view_.graph.size(), nullptr), arena_(view_.arena_bytes), tables_(view_.table_bytes) {
+    if (view_.planned_for.kind != backend::host)
+      fail(text{} << "load: the program is planned for " << name(view_.planned_for.kind) << ", this device is the host");
+    if (!view_.refused.empty())
+      fail(text{} << "load: %" << view_.refused[0].equation << " cannot run on " << name(view_.planned_for.kind) << ": "
+                  << plan::explain(view_.refused[0].missing));
+    own_states();
+    note_weights();
+    place_fixed();
+    make_constants(false);
+    for (const plan::launch& l : view_.prologue) run_once(l);
+    for (const plan::launch& l : view_.launches) steps_.push_back(make_step(l));
+  }
+  entry(const entry&) = delete;
+  entry& operator=(const entry&) = delete;
+
+  const plan::program_view& program() const { return view_; }
+
+  /// Lends memory for an input, a weight or a state until the next call for that name.
+  entry& bind(std::string_view name, const buffer& b) {
+    bound_.lend(name, b);
+    return *this;
+  }
+  /// Lends memory for a result. A result without is kept in memory of the entry.
+  entry& into(std::string_view name, const buffer& b) {
+    bound_.lend_result(name, b);
+    return *this;
+  }
+
+  /// One step. Throws `error` before anything is written when a binding is missing or does not fit.
+  void run() {
+    const float_environment ieee;
+    settle();
+    const run_context c = context();
+    for (const std::unique_ptr<step>& s : steps_) s->run(c);
+    finish_copies();
+  }
+
+  /// Where a result lies after a run, with its concrete type.
+  buffer result(std::string_view name) const {
+    for (uint32 k = 0; k < view_.graph.outputs.size(); ++k)
+      if (view_.graph.chars(view_.graph.outputs[k].name) == name)
+        return {results_[k], bound_.counts()(view_.graph.type(view_.graph.outputs[k].value))};
+    fail(text{} << "result \"" << name << "\": the program has no result of this name");
+  }
+
+ private:
+  run_context context() { return {view_, memory_, bound_.counts(), shared_, threads_}; }
+
+  void own_states() {
+    for (uint32 id = 0; id < view_.graph.size(); ++id)
+      if (view_.graph[id].kind == ir::op::state) {
+        const tensor_type t = extent_counts()(view_.graph.type(id));
+        bound_.lend(view_.graph.name_of(id), {shared_.state(view_.graph.name_of(id), t.bytes()).data(), t});
+      }
+  }
+
+  /// Tells the shared memory how this program reads each weight.
+  void note_weights() {
+    for (uint32 id = 0; id < view_.graph.size(); ++id)
+      if (view_.graph[id].kind == ir::op::weight) shared_.weight(view_.graph.name_of(id));
+    for (const plan::launch& l : view_.launches)
+      for (uint32 id : view_(l.members)) {
+        const view<uint32> in = view_.graph.operands(id);
+        for (size_t k = 0; k < in.size(); ++k) {
+          if (view_.graph[in[k]].kind != ir::op::weight) continue;
+          stored_weight& w = shared_.weight(view_.graph.name_of(in[k]));
+          interleaved_form form;
+          if (k == 1 && contracts_over(id, form) && (!w.wants_form || w.form == form)) {
+            w.form = form;
+            w.wants_form = true;
+          } else {
+            w.reads_source = true;
+          }
+        }
+      }
+    for (uint32 id = 0; id < view_.graph.size(); ++id)  // views and results read the rows as they are
+      if (view_.placements[id].where == plan::place::view || view_.placements[id].where == plan::place::window)
+        note_source(view_.storage_of(id));
+    for (const plan::copy& c : view_.copies) note_source(view_.storage_of(c.value));
+  }
+  void note_source(uint32 id) {
+    if (view_.graph[id].kind == ir::op::weight) shared_.weight(view_.graph.name_of(id)).reads_source = true;
+  }
+
+  /// Whether equation `id` contracts over its second operand as one matrix, or one of several.
+  bool contracts_over(uint32 id, interleaved_form& form) const {
+    const ir::eqn& e = view_.graph[id];
+    const view<uint32> in = view_.graph.operands(id);
+    if (!ir::is_contraction(e.kind) || e.kind == ir::op::conv2d || view_.graph.type(in[1]).is_dynamic()) return false;
+    const tensor_type& w = view_.graph.type(in[1]);
+    if (!can_interleave(w.element)) return false;
+    const bool indexed = in.size() == 3;
+    if (!indexed && w.rank != 2) return false;
+    const bool transposed = indexed || (view_.graph.attrs(id).size() > 0 && view_.graph.attrs(id)[0] != 0);
+    const int64 outer = w.extents[w.rank - 2].code, inner = w.extents[w.rank - 1].code;
+    form = {indexed ? w.extents[0].code : 1, transposed ? outer : inner, transposed ? inner : outer,
+            transposed ? matrix_order::nk : matrix_order::kn};
+    return true;
+  }
+
+  /// Values whose memory does not depend on what is bound.
+  void place_fixed() {
+    results_.resize(view_.graph.outputs.size(), nullptr);
+    for (uint32 k = 0; k < view_.graph.outputs.size(); ++k) {
+      const uint32 leaf = view_.graph.find_leaf(view_.graph.chars(view_.graph.outputs[k].name));
+      if (leaf == view_.graph.size()) own_results_.push_back(storage(view_.graph.type(view_.graph.outputs[k].value).bytes()));
+      else own_results_.push_back({});
+    }
+    for (uint32 id = 0; id < view_.graph.size(); ++id) {
+      const plan::placement& p = view_.placements[id];
+      if (p.where == plan::place::arena) memory_[id] = arena_.data() + p.offset;
+      else if (p.where == plan::place::table) memory_[id] = tables_.data() + p.offset;
+    }
+    place_views();
+  }
+
+  /// Fills constants and index tables: those of fixed type at load, those with dynamic extents when these change.
+  void make_constants(bool of_dynamic_type) {
+    for (uint32 id = 0; id < view_.graph.size(); ++id) {
+      const ir::eqn& e = view_.graph[id];
+      if (view_.placements[id].where != plan::place::table || e.type.is_dynamic() != of_dynamic_type) continue;
+      if (e.kind == ir::op::constant) movement::fill_constant(bound_.counts()(e.type), view_.graph.attrs(id), memory_[id]);
+      else if (e.kind == ir::op::iota) movement::fill_iota(bound_.counts()(e.type), static_cast<int>(view_.graph.attrs(id)[0]), memory_[id]);
+    }
+  }
+
+  void run_once(const plan::launch& l) {
+    const std::unique_ptr<step> s = make_step(l);
+    const run_context c = context();
+    const float_environment ieee;
+    s->prepare(c);
+    s->run(c);
+  }
+
+  std::unique_ptr<step> make_step(const plan::launch& l) const {
+    switch (l.kind) {
+      case fuse::region_kind::pointwise:
+      case fuse::region_kind::row: return std::make_unique<region_step>(view_, l);
+      case fuse::region_kind::contraction: return std::make_unique<contraction_launch>(view_, l);
+      case fuse::region_kind::reduction: return std::make_unique<reduction_step>(view_, l);
+      default: return std::make_unique<movement_step>(view_, l);
+    }
+  }
+
+  /// Weights that were loaded need no binding.
+  void bind_loaded_weights() {
+    for (uint32 id = 0; id < view_.graph.size(); ++id) {
+      if (view_.graph[id].kind != ir::op::weight || bound_.leaf(id).data) continue;
+      const stored_weight* w = shared_.find_weight(view_.graph.name_of(id));
+      if (w && w->source.data) bound_.lend(view_.graph.name_of(id), w->source);
+    }
+  }
+
+  /// Resolves memory and prepares the steps when a binding has changed.
+  void settle() {
+    bind_loaded_weights();
+    if (!bound_.settle()) return;
+    for (uint32 k = 0; k < results_.size(); ++k) {
+      const uint32 leaf = view_.graph.find_leaf(view_.graph.chars(view_.graph.outputs[k].name));
+      results_[k] = leaf < view_.graph.size()   ? static_cast<char*>(bound_.leaf(leaf).data)
+                    : bound_.result(k).data     ? static_cast<char*>(bound_.result(k).data)
+                                                : own_results_[k].data();
+    }
+    for (uint32 id = 0; id < view_.graph.size(); ++id) {
+      const plan::placement& p = view_.placements[id];
+      if (p.where == plan::place::leaf) memory_[id] = static_cast<char*>(bound_.leaf(id).data);
+      else if (p.where == plan::place::output) memory_[id] = results_[p.index];
+      else if (p.where == plan::place::state) memory_[id] = static_cast<char*>(bound_.leaf(p.index).data);
+    }
+    place_views();
+    make_constants(true);
+    refuse_overlaps();
+    const run_context c = context();
+    for (const std::unique_ptr<step>& s : steps_) s->prepare(c);
+  }
+
+  void place_views() {
+    for (uint32 id = 0; id < view_.graph.size(); ++id) {
+      const plan::placement& p = view_.placements[id];
+      if (p.where == plan::place::view) memory_[id] = memory_[p.index];
+      if (p.where != plan::place::window || !memory_[p.index]) continue;
+      const dense_strides strides(bound_.counts()(view_.graph.type(p.index)));
+      const view<int64> start = view_.graph.attrs(id);
+      int64 offset = 0;
+      for (int i = 0; i < view_.graph.type(id).rank; ++i) offset += start[i] * strides.bytes[i];
+      memory_[id] = memory_[p.index] + offset;
+    }
+  }
+
+  /// What a step writes must not lie in memory that another name lends.
+  void refuse_overlaps() const {
+    for (uint32 k = 0; k < results_.size(); ++k) {
+      const uint32 own = view_.graph.find_leaf(view_.graph.chars(view_.graph.outputs[k].name));
+      const char* first = results_[k];
+      const char* last = first + bound_.counts()(view_.graph.type(view_.graph.outputs[k].value)).bytes();
+      const auto check = [&](std::string_view other, const char* begin, int64 bytes) {
+        if (begin && begin < last && first < begin + bytes)
+          fail(text{} << "run: \"" << view_.graph.chars(view_.graph.outputs[k].name) << "\" is written, and its memory overlaps that of \""
+                      << other << '"');
+      };
+      for (uint32 id = 0; id < view_.graph.size(); ++id)
+        if (ir::is_named_leaf(view_.graph[id].kind) && id != own)
+          check(view_.graph.name_of(id), static_cast<const char*>(bound_.leaf(id).data), bound_.leaf(id).type.bytes());
+      for (uint32 j = 0; j < k; ++j)
+        check(view_.graph.chars(view_.graph.outputs[j].name), results_[j],
+              bound_.counts()(view_.graph.type(view_.graph.outputs[j].value)).bytes());
+    }
+  }
+
+  /// Results that could not be written where they belong. What is read is saved first where it is itself overwritten.
+  void finish_copies() {
+    if (view_.copies.empty()) return;
+    int64 bytes = 0;
+    for (const plan::copy& c : view_.copies) bytes += plan::detail::aligned(view_.graph.type(c.value).bytes());
+    if (saved_.bytes() < bytes) saved_ = storage(bytes);
+    char* at = saved_.data();
+    for (const plan::copy& c : view_.copies) {
+      const int64 size = bound_.counts()(view_.graph.type(c.value)).bytes();
+      if (size) std::memcpy(at, memory_[c.value], static_cast<size_t>(size));
+      at += plan::detail::aligned(size);
+    }
+    at = saved_.data();
+    for (const plan::copy& c : view_.copies) {
+      const int64 size = bound_.counts()(view_.graph.type(c.value)).bytes();
+      if (size) std::memcpy(results_[c.output], at, static_cast<size_t>(size));
+      at += plan::detail::aligned(size);
+    }
+  }
+
+  plan::program program_;
+  plan::program_view view_;
+  shared_memory& shared_;
+  pool& threads_;
+  bindings bound_;
+  vec<char*> memory_, results_;
+  storage arena_, tables_, saved_;
+  std::vector<storage> own_results_;
+  std::vector<std::unique_ptr<step>> steps_;
+};
+
+}  // namespace poot::run::host

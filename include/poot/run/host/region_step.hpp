@@ -1,0 +1,39 @@
+#pragma once
+/// A launch of a pointwise or row region.
+
+#include <poot/run/host/region.hpp>
+#include <poot/run/host/step.hpp>
+
+namespace poot::run::host {
+
+/// The buffers of a tile program, looked up when bindings change.
+class region_bindings {
+ public:
+  void look_up(const tile_program& p, const run_context& c) {
+    inputs_.clear();
+    outputs_.clear();
+    for (const tile_input& in : p.inputs) inputs_.push_back(in.is_head ? nullptr : c.at(in.id));
+    for (const tile_output& out : p.outputs) outputs_.push_back(c.at(out.id));
+  }
+  region_buffers buffers() const { return {inputs_.data(), outputs_.data()}; }
+
+ private:
+  vec<const void*> inputs_;
+  vec<void*> outputs_;
+};
+
+class region_step : public step {
+ public:
+  region_step(const plan::program_view& p, const plan::launch& l)
+      : region_(p.graph, {l.kind == fuse::region_kind::row ? region_kind::row : region_kind::pointwise, p(l.members),
+                          p(l.outputs)}) {}
+
+  void prepare(const run_context& c) override { bindings_.look_up(region_.program(), c); }
+  void run(const run_context& c) override { region_.run(bindings_.buffers(), c.counts, &c.threads); }
+
+ private:
+  region region_;
+  region_bindings bindings_;
+};
+
+}  // namespace poot::run::host
