@@ -33,9 +33,8 @@ constexpr rule broken_before_typing(op o, view<int64> at, view<tensor_type> in) 
   if (o == op::conv2d && in.size() == 2 && in[0].rank == 4 && in[1].rank == 4) {
     for (int i = 0; i < 9; ++i)
       if (at[i] > 0x7fffffff) return rule::conv_attributes;
-    for (int i = 0; i < 4; ++i)
-      if (in[1].extents[i].is_dynamic()) return rule::conv_ranks;
     for (int i = 2; i < 4; ++i) {
+      if (in[1].extents[i].is_dynamic()) return rule::conv_window;
       if (limited_product(in[1].extents[i].code, at[4 + i]) > attr_limit) return rule::conv_window;
       if (in[0].extents[i].bound() > attr_limit - 2 * int64{0x7fffffff}) return rule::conv_window;
     }
