@@ -72,10 +72,10 @@ inline thread_scratch& scratch_of_thread() {
   return s;
 }
 
-inline void deliver(const contraction_result& c, int64 row0, int rows, int64 col0, int64 cols, float* tile, int64 stride) {
+inline void deliver(const contraction_kernels& kernel, const contraction_result& c, int64 row0, int rows, int64 col0,
+                    int64 cols, float* tile, int64 stride) {
   if (c.sink) return c.sink(c.context, row0, rows, col0, static_cast<int>(cols), tile, stride);
-  for (int r = 0; r < rows; ++r)
-    std::memcpy(c.rows + (row0 + r) * c.stride + col0, tile + r * stride, static_cast<size_t>(cols) * 4);
+  kernel.copy(tile, stride, rows, cols, c.rows + row0 * c.stride + col0, c.stride);
 }
 
 /// Packs rows row0 … of A at k0 (count, padded) to `to`.
@@ -130,58 +130,77 @@ inline void contract_few(const contraction_kernels& kernel, int64 M, const panel
           const int64 some = last - g < wide ? last - g : wide, column = g * group_rows;
           kernel.few(b, column, some, padded, x, tile, some * group_rows);
           const int64 columns = b.n - column < some * group_rows ? b.n - column : some * group_rows;
-          deliver(c, 0, rows, column, columns, tile, some * group_rows);
+          deliver(kernel, c, 0, rows, column, columns, tile, some * group_rows);
         }
       },
       grain_for(unit * group_rows * b.k * rows));
 }
 
-/// Any number of rows: A packed in panels of tile_rows rows, blocks of about 112 rows by one group.
+/// Rows of C that are about to be written, brought near while they are computed.
+inline void expect(const contraction_result& c, int64 row0, int64 rows, int64 col0, int64 cols) {
+  if (c.sink) return;
+  for (int64 r = row0; r < row0 + rows; ++r)
+    for (int64 n = col0; n < col0 + cols; n += 16) __builtin_prefetch(c.rows + r * c.stride + n, 1);
+}
+
+/// Any number of rows: A packed in panels of tile_rows rows, blocks of about 112 rows by one group. With rows enough,
+/// threads share blocks and each packs its own; else they pack together and share groups.
 inline void contract_blocks(const contraction_kernels& kernel, int64 M, const panel_source& b, const left_operand& a,
                             const contraction_result& c, pool& threads) {
   const int tile = kernel.tile_rows;
-  const int64 all = groups(b.n), chunks = (b.k + chunk - 1) / chunk;
-  // rows whose packed form stays within 16 MiB are packed at once
-  int64 at_once = (int64{4} << 20) / (b.k + 1) / tile * tile;
-  const int64 least = int64{112} / tile * tile * 2;
-  if (at_once < least) at_once = least;
-  float* packed = scratch_of_thread().left.floats((at_once < M ? at_once : M + tile) * b.k);
-  for (int64 start = 0; start < M; start += at_once) {
-    const int64 here = M - start < at_once ? M - start : at_once;
-    const int64 panels = (here + tile - 1) / tile;
+  const int64 all = groups(b.n), chunks = (b.k + chunk - 1) / chunk, panels = (M + tile - 1) / tile;
+  int64 most = 112 / tile;  // panels in a block, packed within 1 MiB of the second-level cache where K allows
+  while (most * tile > 56 && most * tile * b.k > (int64{1} << 18)) --most;
+  int64 blocks = (panels + most - 1) / most;
+  const bool by_blocks = panels * tile >= 56 * threads.threads();
+  if (by_blocks) blocks = (blocks + threads.threads() - 1) / threads.threads() * threads.threads();
+  if (blocks > panels) blocks = panels;
+
+  const auto pack = [&](int64 panel, int64 i, float* to) {  // chunk i of a panel
+    const int64 r = panel * tile, k0 = i * chunk;
+    const int rows = static_cast<int>(M - r < tile ? M - r : tile), padded = padded_panel(rows);
+    const int count = static_cast<int>(b.k - k0 < chunk ? b.k - k0 : chunk);
+    pack_left(kernel, a, r, rows, padded, k0, count, to + k0 * padded);
+  };
+  const auto multiply = [&](int64 block, int64 group, const float* packed) {
+    thread_scratch& own = scratch_of_thread();
+    const int64 r0 = panels * block / blocks * tile, column = group * group_rows;
+    const int64 r1 = panels * (block + 1) / blocks * tile < M ? panels * (block + 1) / blocks * tile : M;
+    const int64 columns = b.n - column < group_rows ? b.n - column : group_rows;
+    float* total = own.tile.floats((panels / blocks + 1) * tile * group_rows);
+    expect(c, r0, r1 - r0, column, columns);
+    kernel.block(b, column, r1 - r0, packed, total, own.right.floats(chunk * group_rows));
+    deliver(kernel, c, r0, static_cast<int>(r1 - r0), column, columns, total, group_rows);
+  };
+
+  if (by_blocks) {
     threads.parallel(
-        panels * chunks,
+        blocks,
         [&](int64 begin, int64 end, int) {
-          for (int64 i = begin; i < end; ++i) {
-            const int64 r = i / chunks * tile, k0 = i % chunks * chunk;
-            const int rows = static_cast<int>(here - r < tile ? here - r : tile), padded = padded_panel(rows);
-            const int count = static_cast<int>(b.k - k0 < chunk ? b.k - k0 : chunk);
-            pack_left(kernel, a, start + r, rows, padded, k0, count, packed + r * b.k + k0 * padded);
+          for (int64 block = begin; block < end; ++block) {
+            const int64 first = panels * block / blocks, last = panels * (block + 1) / blocks;
+            float* packed = scratch_of_thread().left.floats((panels / blocks + 1) * tile * b.k);
+            for (int64 p = first; p < last; ++p)
+              for (int64 i = 0; i < chunks; ++i) pack(p, i, packed + (p - first) * tile * b.k);
+            for (int64 g = 0; g < all; ++g) multiply(block, g, packed);
           }
         },
-        grain_for(tile * chunk * 4));
-    int64 most = 112 / tile;
-    while (most > 1 && most * tile * b.k > (int64{1} << 18)) --most;  // 1 MiB: a part of the second-level cache
-    if (most * tile < 56) most = (56 + tile - 1) / tile;
-    const int64 blocks = (panels + most - 1) / most;
-    threads.parallel(
-        blocks * all,
-        [&](int64 begin, int64 end, int) {
-          thread_scratch& own = scratch_of_thread();
-          float* room = own.right.floats(chunk * group_rows);
-          float* total = own.tile.floats((panels / blocks + 1) * tile * group_rows);
-          for (int64 i = begin; i < end; ++i) {
-            const int64 block = i / all, column = i % all * group_rows;
-            const int64 r0 = panels * block / blocks * tile;
-            int64 r1 = panels * (block + 1) / blocks * tile;
-            if (r1 > here) r1 = here;
-            kernel.block(b, column, r1 - r0, packed + r0 * b.k, total, room);
-            deliver(c, start + r0, static_cast<int>(r1 - r0), column, b.n - column < group_rows ? b.n - column : group_rows,
-                    total, group_rows);
-          }
-        },
-        grain_for((panels / blocks + 1) * tile * group_rows * b.k));
+        grain_for((panels / blocks + 1) * tile * b.n * b.k));
+    return;
   }
+  float* packed = scratch_of_thread().left.floats(panels * tile * b.k);
+  threads.parallel(
+      panels * chunks,
+      [&](int64 begin, int64 end, int) {
+        for (int64 i = begin; i < end; ++i) pack(i / chunks, i % chunks, packed + i / chunks * tile * b.k);
+      },
+      grain_for(tile * chunk * 4));
+  threads.parallel(
+      blocks * all,
+      [&](int64 begin, int64 end, int) {
+        for (int64 i = begin; i < end; ++i) multiply(i / all, i % all, packed + panels * (i / all) / blocks * tile * b.k);
+      },
+      grain_for((panels / blocks + 1) * tile * group_rows * b.k));
 }
 
 inline void contract(int64 M, const panel_source& b, const left_operand& a, const contraction_result& c, pool& threads) {

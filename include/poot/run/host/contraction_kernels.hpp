@@ -45,6 +45,7 @@ struct contraction_kernels {
   void (*few)(const panel_source& b, int64 column0, int64 count, int rows, const float* a, float* total, int64 total_stride);
   void (*block)(const panel_source& b, int64 column0, int64 rows, const float* a, float* total, float* room);
   void (*pack)(const float* from, int64 from_stride, int rows, int count, float* to, int padded);
+  void (*copy)(const float* tile, int64 tile_stride, int rows, int64 columns, float* to, int64 to_stride);
 };
 
 }  // namespace poot::run::host
