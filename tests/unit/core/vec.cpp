@@ -112,6 +112,9 @@ TEST_CASE("growing moves elements, and every element is destroyed") {
     CHECK(counted::copies == 0);
     CHECK(taken.size() == 1000);
     CHECK(v.empty());
+    v.push_back(counted(5));  // an array that was moved from can be filled again
+    CHECK(v.back().value == 5);
+    CHECK(taken.back().value == 999);
   }
   CHECK(counted::alive == 0);
 }
