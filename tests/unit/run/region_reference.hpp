@@ -256,4 +256,103 @@ inline tensor random_tensor(random_numbers& r, const tensor_type& t, const count
   return x;
 }
 
+inline constexpr dtype all_types[] = {f64, f32, f16, bf16, i32, u32, i8, u8, boolean};
+
+/// A graph that grows at random: pointwise equations over leaves of broadcast shapes of one space.
+struct random_region {
+  ir::graph g;
+  std::vector<uint32> members, outputs;
+  std::map<uint32, tensor> values;
+  counts_list counts;
+  random_numbers random;
+  std::vector<extent> space;
+  region_kind kind = region_kind::pointwise;
+
+  random_region(uint64 seed, std::vector<extent> extents, counts_list extent_counts)
+      : counts(std::move(extent_counts)), random(seed), space(std::move(extents)) {}
+
+  tensor_type some_shape(dtype t, bool full) {
+    tensor_type r;
+    r.element = t;
+    const size_t drop = full ? 0 : static_cast<size_t>(random.below(static_cast<int>(space.size()) + 1));
+    for (size_t i = drop; i < space.size(); ++i)
+      r.extents[r.rank++] = full || random.below(3) ? space[i] : extent(1);
+    return r;
+  }
+  uint32 leaf(dtype t, bool full) {
+    if (!full && random.below(4) == 0) {
+      const uint32 id = g.literal(t, random_element(random, t));
+      values[id] = constant_value(g, id, counts);
+      return id;
+    }
+    const tensor_type type = some_shape(t, full);
+    const uint32 id = g.leaf(op::input, type, {}, "x" + std::to_string(g.size()));
+    values[id] = random_tensor(random, type, counts);
+    return id;
+  }
+  /// A value of dtype `t`: an earlier one, or a new leaf.
+  uint32 operand(dtype t) {
+    std::vector<uint32> have;
+    for (const auto& v : values)
+      if (v.second.element == t) have.push_back(v.first);
+    if (!have.empty() && random.below(4)) return have[static_cast<size_t>(random.below(static_cast<int>(have.size())))];
+    return leaf(t, random.below(2));
+  }
+  void grow(op o, dtype t) {
+    std::vector<uint32> in;
+    tensor_type declared;
+    if (o == op::select) {
+      in = {operand(i32), operand(t), operand(t)};
+    } else {
+      for (int i = 0; i < ir::row(o).arity; ++i) in.push_back(operand(t));
+    }
+    if (o == op::cast) declared.element = all_types[random.below(9)];
+    add(g.apply(o, {in.data(), in.size()}, {}, declared));
+  }
+  /// A reduction over the last axis of a value that has it.
+  bool grow_reduction() {
+    std::vector<uint32> have;
+    for (const auto& v : values) {
+      const tensor_type& t = g.eqns[v.first].type;
+      if (t.rank && t.last() == space.back() && t.element != boolean) have.push_back(v.first);
+    }
+    if (have.empty()) return false;
+    const uint32 x = have[static_cast<size_t>(random.below(static_cast<int>(have.size())))];
+    const int64 axis[1] = {g.eqns[x].type.rank - 1};
+    const int which = random.below(values[x].extents.back() == 0 ? 3 : 4);
+    add(g.apply(static_cast<op>(static_cast<int>(op::reduce_sum) + which), {&x, 1}, {axis, 1}));
+    return true;
+  }
+  void add(uint32 id) {
+    members.push_back(id);
+    values[id] = evaluate_equation(g, id, values, counts);
+  }
+  /// Every member of full extents may be an output; at least one is.
+  bool choose_outputs() {
+    std::vector<uint32> full;
+    tensor_type whole;
+    for (uint32 id : members)
+      ir::detail::broadcast_into(whole, g.eqns[ir::is_reduction(g.eqns[id].kind) ? g.view_of().operands(id)[0] : id].type);
+    for (uint32 id : members) {
+      const tensor_type& t = g.eqns[id].type;
+      const bool row_value = kind == region_kind::row && t.rank == whole.rank && t.with(t.rank - 1, whole.last()).same_extents(whole) && t.last() == extent(1);
+      if (t.same_extents(whole) || row_value) full.push_back(id);
+    }
+    for (uint32 id : full)
+      if (random.below(3) == 0 || id == full.back()) outputs.push_back(id);
+    return !outputs.empty();
+  }
+  region_members region() const {
+    return {kind, {members.data(), members.size()}, {outputs.data(), outputs.size()}, 0};
+  }
+};
+
+inline op random_pointwise(random_numbers& r, dtype t) {
+  for (;;) {
+    const op o = static_cast<op>(r.below(ir::op_count));
+    if (!ir::is_pointwise(o)) continue;
+    if (o == op::select || o == op::cast || ir::accepts(ir::row(o).accepts, t)) return o;
+  }
+}
+
 }  // namespace region_test
