@@ -57,18 +57,23 @@ constexpr size_t first_node() {
   for (size_t i = 0; i < I; ++i) first += counts[i];
   return first;
 }
-template <class... A, size_t... I>
-constexpr auto open_results(tracer& t, const uint32* in, std::index_sequence<I...>) {
-  return results<typename argument<A>::inside...>{argument<A>::open(t, in + first_node<I, A...>())...};
+/// Structs of handles: `results`, or an aggregate template of your own whose members are its arguments in this order.
+template <class S, class... X>
+inline constexpr bool is_bundle = sizeof...(X) > 0 && (handle<X> && ...) && (std::is_aggregate_v<S> || std::same_as<S, results<X...>>);
+
+template <template <class...> class S, class... A, size_t... I>
+constexpr auto open_bundle(tracer& t, const uint32* in, std::index_sequence<I...>) {
+  return S<typename argument<A>::inside...>{argument<A>::open(t, in + first_node<I, A...>())...};
 }
-template <class... A>
-struct argument<results<A...>> {
+template <template <class...> class S, class... A>
+  requires is_bundle<S<A...>, A...>
+struct argument<S<A...>> {
   static constexpr bool is_free = (argument<A>::is_free && ...);
   static constexpr bool is_refused = (argument<A>::is_refused || ...);
   using nodes = nodes_of<A...>;
-  using inside = results<typename argument<A>::inside...>;
+  using inside = S<typename argument<A>::inside...>;
   static constexpr inside open(tracer& t, const uint32* in) {
-    return open_results<A...>(t, in, std::index_sequence_for<A...>{});
+    return open_bundle<S, A...>(t, in, std::index_sequence_for<A...>{});
   }
 };
 
@@ -181,9 +186,11 @@ constexpr auto parts_of_block(type_list<X...>, std::index_sequence<I...>) {
   return Result::rebuild(typename part_<Block, I, X::result>::type{}...);
 }
 
+template <class>
 struct block_has_state {
   constexpr text operator()() const { return "block: f must be a lambda without captures, or a function object without members"; }
 };
+template <class>
 struct block_returns_other {
   constexpr text operator()() const { return "block: f must return a tensor, poot::results, a hana::tuple or a Hana struct of tensors"; }
 };
@@ -195,14 +202,14 @@ constexpr auto block(F f, A... a) {
   } else if constexpr (!(argument<A>::is_free && ...)) {
     return f(a...);
   } else if constexpr (!std::is_empty_v<F>) {
-    static_assert(accepted_call<typename detail::sentence<block_has_state>::type>, "poot: this call is refused");
+    static_assert(accepted_call<typename detail::sentence<block_has_state<F>>::type>, "poot: this call is refused");
     return poison{};
   } else {
     using out = decltype(f(std::declval<typename argument<A>::inside>()...));
     if constexpr (std::same_as<out, poison>) {
       return poison{};
     } else if constexpr (!block_result<out>::is_result) {
-      static_assert(accepted_call<typename detail::sentence<block_returns_other>::type>, "poot: this call is refused");
+      static_assert(accepted_call<typename detail::sentence<block_returns_other<F>>::type>, "poot: this call is refused");
       return poison{};
     } else {
       using node = typename block_<F, A...>::type;
@@ -213,19 +220,27 @@ constexpr auto block(F f, A... a) {
   }
 }
 
-/// What an argument of `repeat` is in call I: `x.at(index<I>)` where it has that, else itself.
+/// What an argument of `repeat` is in call I: `x.at(index<I>)` where it has that (a leaf with {} in its name, a parameter
+/// tree), a bundle of such, else itself.
 template <class X, int64 I>
 constexpr auto argument_at(X x, index_constant<I> i) {
   if constexpr (requires { x.at(i); }) return x.at(i);
   else return x;
+}
+template <template <class...> class S, class... X, int64 I>
+  requires is_bundle<S<X...>, X...>
+constexpr auto argument_at(S<X...>, index_constant<I> i)
+  requires(free_node<X> && ...)
+{
+  return S<decltype(argument_at(X{}, i))...>{argument_at(X{}, i)...};
 }
 template <int64 N, int64 I, class F, class X, class... Extra>
 constexpr auto repeat_from(F f, X x, Extra... extra) {
   if constexpr (I == N) return x;
   else return repeat_from<N, I + 1>(f, block(f, x, index<I>, argument_at(extra, index<I>)...), extra...);
 }
-/// x, then f(x, index<0>, extra…), and so on N times, each call a block. Weights by layer: `weight_at<"blk.{}.wq", …>(i)`
-/// in f, or a parameter tree among `extra`.
+/// x, then f(x, index<0>, extra…), and so on N times, each call a block. In `extra` a leaf named "blk.{}.wq" stands for
+/// that of layer 0, 1 and so on; f may also name its own, `weight_at<"blk.{}.wq", …>(i)`, at the price of compile time.
 template <int64 N, class F, class X, class... Extra>
 constexpr auto repeat(F f, X x, Extra... extra) {
   return repeat_from<N, 0>(f, x, extra...);

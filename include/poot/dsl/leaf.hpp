@@ -17,6 +17,33 @@ struct leaf_complaint {
   };
 };
 
+/// `Pattern` with the number in place of each `{}`.
+template <fixed_text Pattern, int64 I>
+struct numbered_name {
+  static constexpr text make() {
+    text r;
+    const std::string_view p = Pattern.view();
+    for (size_t i = 0; i < p.size(); ++i) {
+      if (p[i] == '{' && i + 1 < p.size() && p[i + 1] == '}') r << I, ++i;
+      else r << p[i];
+    }
+    return r;
+  }
+  static constexpr size_t size = make().size();
+  static constexpr fixed_text<size + 1> name = [] {
+    char chars[size + 1]{};
+    const text whole = make();
+    for (size_t i = 0; i < size; ++i) chars[i] = whole.str()[i];
+    return fixed_text<size + 1>(chars);
+  }();
+};
+
+constexpr bool has_number(std::string_view pattern) {
+  for (size_t i = 0; i + 1 < pattern.size(); ++i)
+    if (pattern[i] == '{' && pattern[i + 1] == '}') return true;
+  return false;
+}
+
 /// A leaf that is bound by name.
 template <ir::op Op, fixed_text Name, dtype T, auto... E>
 struct leaf_ {
@@ -24,6 +51,12 @@ struct leaf_ {
     static constexpr tensor_type result = type_of(T, E...);
     static constexpr int64 spelt = 1;
     static constexpr auto leaf_name = Name;
+    /// The leaf of layer I; `{}` in the name is its number.
+    template <int64 I>
+      requires(has_number(Name.view()))
+    static constexpr auto at(index_constant<I>) {
+      return typename leaf_<Op, numbered_name<Name, I>::name, T, E...>::type{};
+    }
     static constexpr description describe() {
       description d;
       d.kind = Op;
@@ -62,48 +95,37 @@ inline constexpr auto state = make_leaf<ir::op::state, Name, T, E...>();
 template <fixed_text Name, dtype T = dtype::f32>
 inline constexpr auto scalar = make_leaf<ir::op::input, Name, T>();
 
-/// `Pattern` with the number in place of each `{}`.
-template <fixed_text Pattern, int64 I>
-struct numbered_name {
-  static constexpr text make() {
-    text r;
-    const std::string_view p = Pattern.view();
-    for (size_t i = 0; i < p.size(); ++i) {
-      if (p[i] == '{' && i + 1 < p.size() && p[i + 1] == '}') r << I, ++i;
-      else r << p[i];
-    }
-    return r;
-  }
-  static constexpr size_t size = make().size();
-  static constexpr fixed_text<size + 1> name = [] {
-    char chars[size + 1]{};
-    const text whole = make();
-    for (size_t i = 0; i < size; ++i) chars[i] = whole.str()[i];
-    return fixed_text<size + 1>(chars);
-  }();
-};
-
 /// The weight (or state) of layer I: `{}` in the name is its number.
 template <fixed_text Pattern, dtype T, auto... E, int64 I>
-constexpr auto weight_at(index_constant<I>) {
-  return weight<numbered_name<Pattern, I>::name, T, E...>;
+constexpr auto weight_at(index_constant<I> i) {
+  return weight<Pattern, T, E...>.at(i);
 }
 template <fixed_text Pattern, dtype T, auto... E, int64 I>
-constexpr auto state_at(index_constant<I>) {
-  return state<numbered_name<Pattern, I>::name, T, E...>;
+constexpr auto state_at(index_constant<I> i) {
+  return state<Pattern, T, E...>.at(i);
 }
 
-template <dtype T, int Axis, auto... E>
+template <tensor_type T, int Axis>
 struct iota_rule {
-  static constexpr auto& symbols = symbols_in<E...>;
   constexpr void operator()(attributes& a, const tensor_type*) const {
-    a.add(Axis < 0 ? Axis + static_cast<int>(sizeof...(E)) : Axis);
-    a.declared = type_of(T, E...);
+    a.add(Axis);
+    a.declared = T;
   }
 };
+template <tensor_type T, int Axis, auto... E>
+struct named_iota_rule : iota_rule<T, Axis> {
+  static constexpr auto& symbols = symbols_in<E...>;
+};
+/// The symbols of extents go into the rule's type only where there are any, so that equal tables are one node.
+template <tensor_type T, int Axis, auto... E>
+consteval auto make_iota() {
+  constexpr int axis = Axis < 0 ? Axis + T.rank : Axis;
+  if constexpr (symbols_in<E...>.empty()) return apply<ir::op::iota>(iota_rule<T, axis>{});
+  else return apply<ir::op::iota>(named_iota_rule<T, axis, E...>{});
+}
 /// The index along an axis: `iota<i32, 0, 8>`.
 template <dtype T, int Axis, auto... E>
-inline constexpr auto iota = apply<ir::op::iota>(iota_rule<T, Axis, E...>{});
+inline constexpr auto iota = make_iota<type_of(T, E...), Axis, E...>();
 constexpr ir::value iota_in(ir::graph& g, dtype t, const shape& s, int axis) {
   const int64 at[1]{axis < 0 ? axis + s.rank : axis};
   return {&g, g.leaf(ir::op::iota, s.of(t), {at, 1})};

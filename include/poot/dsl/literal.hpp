@@ -96,6 +96,7 @@ struct wrong_number {
                   << ">(…)";
   }
 };
+template <class>
 struct number_beside_nodes {
   constexpr text operator()() const {
     return "a number in an expression of free nodes must be part of the type: write 2_f, 2_i or poot::number<2>";
@@ -150,7 +151,7 @@ constexpr auto as_handle(X x, Beside beside) {
                     << " must have exactly its type: write poot::constant<" << name(beside.type().element) << ">(…)");
       return ir::value{beside.owner, literal_in(*beside.owner, beside.type().element, bits)};
     } else if constexpr (free_node<Beside>) {
-      static_assert(accepted_call<typename detail::sentence<number_beside_nodes>::type>, "poot: this number is refused");
+      static_assert(accepted_call<typename detail::sentence<number_beside_nodes<Beside>>::type>, "poot: this number is refused");
       return poison{};
     } else if constexpr (stands_for != static_cast<int>(Beside::result.element)) {
       static_assert(accepted_call<typename detail::sentence<wrong_number<Beside::result.element>>::type>, "poot: this number is refused");

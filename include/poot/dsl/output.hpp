@@ -71,6 +71,7 @@ constexpr auto outputs(Outputs...) {
   else return typename outputs_<Outputs...>::type{};
 }
 
+template <class>
 struct update_of_no_state {
   constexpr text operator()() const { return "update: the first operand must be a state, as in poot::state<\"kv\", …>"; }
 };
@@ -97,7 +98,7 @@ constexpr auto update(S state, V value) {
   if constexpr (std::same_as<S, poison> || std::same_as<V, poison>) {
     return poison{};
   } else if constexpr (!may_be_state<S>()) {
-    static_assert(accepted_call<typename detail::sentence<update_of_no_state>::type>, "poot: this call is refused");
+    static_assert(accepted_call<typename detail::sentence<update_of_no_state<S>>::type>, "poot: this call is refused");
     return poison{};
   } else {
     if constexpr (typed<S> && typed<V>)
@@ -112,7 +113,7 @@ constexpr auto update(S state, V value) {
       look_at(p, state);
       look_at(p, value);
       const uint32 from = id_at(p, state), to = id_at(p, value);
-      if (p.owner->eqns[from].kind != ir::op::state) fail(update_of_no_state{}());
+      if (p.owner->eqns[from].kind != ir::op::state) fail(update_of_no_state<S>{}());
       p.owner->add_output(text(p.owner->view_of().name_of(from)).str(), to);
       if constexpr (run_time<S> || run_time<V>) return ir::value{p.owner, to};
       else return tensor<V::result>{p.owner, p.trace, to};

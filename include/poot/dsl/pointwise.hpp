@@ -6,22 +6,17 @@
 
 namespace poot::dsl {
 
-/// The first handle among the operands: it gives numbers their element type.
-template <operand A, operand... Rest>
-constexpr auto first_handle(A a, Rest... rest) {
-  if constexpr (handle<A>) return a;
-  else return first_handle(rest...);
-}
-
 template <ir::op Op, operand A, operand B>
 constexpr auto binary(A a, B b) {
-  auto x = as_handle(a, first_handle(a, b));
-  auto y = as_handle(b, first_handle(a, b));
-  if constexpr (constexpr operand_list<decltype(x), decltype(y)> list; !accepted<Op, no_attributes>(list)) {
-    static_assert(accepted_call<typename refused_as<Op, no_attributes, decltype(x), decltype(y)>::type>, "poot: this call is refused");
+  if constexpr (!handle<A>) {
+    return binary<Op>(as_handle(a, b), b);
+  } else if constexpr (!handle<B>) {
+    return binary<Op>(a, as_handle(b, a));
+  } else if constexpr (constexpr operand_list<A, B> list; !accepted<Op, no_attributes>(list)) {
+    static_assert(accepted_call<typename refused_as<Op, no_attributes, A, B>::type>, "poot: this call is refused");
     return poison{};
   } else {
-    return call<Op>(no_attributes{}, x, y);
+    return call<Op>(no_attributes{}, a, b);
   }
 }
 
@@ -182,7 +177,9 @@ constexpr auto rsqrt(A a) {
 template <handle C, operand A, operand B>
   requires operands<A, B>
 constexpr auto select(C c, A a, B b) {
-  return apply<ir::op::select>(no_attributes{}, c, as_handle(a, first_handle(a, b)), as_handle(b, first_handle(a, b)));
+  if constexpr (!handle<A>) return apply<ir::op::select>(no_attributes{}, c, as_handle(a, b), b);
+  else if constexpr (!handle<B>) return apply<ir::op::select>(no_attributes{}, c, a, as_handle(b, a));
+  else return apply<ir::op::select>(no_attributes{}, c, a, b);
 }
 
 template <dtype T>

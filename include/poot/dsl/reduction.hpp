@@ -1,13 +1,10 @@
 #pragma once
 /// Sums and extremes along an axis; the axis stays, with extent 1.
 
-#include <poot/dsl/literal.hpp>
+#include <poot/dsl/derived.hpp>
 #include <poot/dsl/pointwise.hpp>
 
 namespace poot::dsl {
-
-/// `axis`, counted from the end where it is negative.
-constexpr int64 axis_of(int64 axis, const tensor_type& t) { return axis < 0 ? axis + t.rank : axis; }
 
 template <int Axis>
 struct along {
@@ -41,32 +38,6 @@ constexpr ir::value argmax(ir::value x, int axis) { return apply<ir::op::reduce_
 constexpr ir::value max_along(ir::value x, int axis) { return apply<ir::op::reduce_max>(along_run_time{axis}, x); }
 constexpr ir::value min_along(ir::value x, int axis) { return apply<ir::op::reduce_min>(along_run_time{axis}, x); }
 
-/// The bits of 1/count, rounded once to a float type.
-constexpr uint64 reciprocal_bits(dtype t, int64 count) {
-  if (count <= 0) return format_of(t).infinity();
-  const uint64 n = static_cast<uint64>(count);
-  uint64 quotient = n == 1, rest = n == 1 ? 0 : 1;  // the first digits of 2^-exponent / n, by long division
-  int exponent = 0;
-  while (quotient >> 62 == 0) {
-    rest <<= 1;
-    quotient <<= 1;
-    --exponent;
-    if (rest >= n) rest -= n, quotient |= 1;
-  }
-  return round_bits(format_of(t), false, quotient, exponent, rest != 0);
-}
-
-/// A number worked out from the type of a handle: `Rule{}(type)` gives its bits in the type's element type.
-template <class Rule, handle X>
-constexpr auto literal_from(X x) {
-  if constexpr (run_time<X>) {
-    return ir::value{x.owner, literal_in(*x.owner, x.type().element, Rule{}(x.type()))};
-  } else if constexpr (std::same_as<X, poison>) {
-    return x;
-  } else {
-    return typename literal_<X::result.element, Rule{}(X::result)>::type{};
-  }
-}
 template <int Axis>
 struct reciprocal_extent {
   constexpr uint64 operator()(const tensor_type& t) const {

@@ -1,0 +1,95 @@
+#pragma once
+/// Attention as a chain of primitives, with grouped heads and a causal mask by positions.
+
+#include <poot/dsl/contraction.hpp>
+#include <poot/dsl/movement.hpp>
+#include <poot/nn/rope.hpp>
+#include <poot/nn/softmax.hpp>
+
+#include <limits>
+
+namespace poot::nn {
+
+namespace detail {
+template <class Width>
+struct split_heads {  // [T, heads·W] to [T, heads, W]
+  [[no_unique_address]] Width width;
+  constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
+    const int64 w = width;
+    a.declared = type_of(in[0].element, in[0].extents[0], w > 0 ? in[0].last().code / w : 0, w);
+  }
+};
+struct join_heads {  // [T, heads, W] to [T, heads·W]
+  constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
+    a.declared = type_of(in[0].element, in[0].extents[0], in[0].extents[1].code * in[0].extents[2].code);
+  }
+};
+struct add_group_axis {  // [KV, L, D] to [KV, 1, L, D]
+  constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
+    a.declared = type_of(in[0].element, in[0].extents[0], 1, in[0].extents[1], in[0].extents[2]);
+  }
+};
+template <class Heads>
+struct spread_group {  // [KV, 1, L, D] to [KV, H/KV, L, D]
+  [[no_unique_address]] Heads heads;
+  constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
+    const int64 kv = in[0].extents[0].code;
+    a.declared = in[0].with(1, extent(kv > 0 ? static_cast<int64>(heads) / kv : 0));
+  }
+};
+struct merge_group {  // [KV, H/KV, L, D] to [H, L, D]
+  constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
+    a.declared = type_of(in[0].element, in[0].extents[0].code * in[0].extents[1].code, in[0].extents[2], in[0].extents[3]);
+  }
+};
+struct keys_of {  // i32[L] for scores [..., L]
+  constexpr tensor_type operator()(const tensor_type& t) const { return type_of(dtype::i32, t.last()); }
+};
+/// 1/sqrt(D), rounded once to the element type: the nearest number whose square is nearest to 1/D, found by bisection.
+struct reciprocal_root_of_last {
+  constexpr uint64 operator()(const tensor_type& t) const {
+    const double d = static_cast<double>(t.last().code);
+    double low = 0, high = 1;
+    for (int i = 0; i < 80; ++i) {
+      const double middle = (low + high) / 2;
+      (middle * middle * d < 1 ? low : high) = middle;
+    }
+    return dsl::encode(t.element, high).bits;
+  }
+};
+}  // namespace detail
+
+/// x[T, heads·W] as [heads, T, W].
+template <dsl::handle X, class Width>
+  requires dsl::is_index<Width>
+constexpr auto split_heads(X x, Width width) {
+  return dsl::transpose<1, 0, 2>(dsl::apply<ir::op::reshape>(detail::split_heads<Width>{width}, x));
+}
+/// x[heads, T, W] as [T, heads·W].
+template <dsl::handle X>
+constexpr auto join_heads(X x) {
+  return dsl::apply<ir::op::reshape>(detail::join_heads{}, dsl::transpose<1, 0, 2>(x));
+}
+/// k[KV,L,D] for H query heads: head h reads k[h / (H/KV)].
+template <dsl::handle K, class Heads>
+  requires dsl::is_index<Heads>
+constexpr auto repeat_heads(K k, Heads heads) {
+  const auto grouped = dsl::apply<ir::op::reshape>(detail::add_group_axis{}, k);
+  return dsl::apply<ir::op::reshape>(detail::merge_group{},
+                                     dsl::apply<ir::op::broadcast>(detail::spread_group<Heads>{heads}, grouped));
+}
+
+/// q[H,T,D], k and v [KV,L,D], positions i32[T] of the queries: key j is seen from positions ≥ j. Keys and values may be
+/// narrower than the queries; the result is [H,T,D] in the queries' element type.
+template <dsl::handle Q, dsl::handle K, dsl::handle V, dsl::handle Positions>
+constexpr auto attention(Q q, K k, V v, Positions positions) {
+  const auto heads = dsl::extent_of<0>(q);
+  const auto keys = repeat_heads(dsl::cast_like(k, q), heads);
+  const auto values = repeat_heads(dsl::cast_like(v, q), heads);
+  const auto scores = dsl::matmul_t(q, keys) * dsl::literal_from<detail::reciprocal_root_of_last>(q);  // [H,T,L]
+  const auto seen = dsl::iota_from<detail::keys_of>(scores) <= dsl::apply<ir::op::reshape>(detail::with_last_of_one{}, positions);
+  const auto masked = dsl::select(seen, scores, number<-std::numeric_limits<double>::infinity()>);
+  return dsl::matmul(softmax(masked), values);
+}
+
+}  // namespace poot::nn
