@@ -24,19 +24,18 @@ constexpr Float sum_in_order(order o, int64 n, vec<Float>& lanes, Fold fold) {
   Float total = 0;
   for (int64 first = 0; first < n; first += o.chunk) {
     const int64 count = n - first < o.chunk ? n - first : o.chunk;
-    int64 used = count < o.lanes ? count : o.lanes;
+    const int64 used = count < o.lanes ? count : o.lanes;
     for (int64 lane = 0; lane < used; ++lane) lanes[static_cast<size_t>(lane)] = 0;
     for (int64 k = 0, lane = 0; k < count; ++k) {
       Float& partial = lanes[static_cast<size_t>(lane)];
       partial = fold(partial, first + k);
       if (++lane == o.lanes) lane = 0;
     }
-    // Lanes beyond `used` hold +0, and no lane can be -0: adding them would change no bit.
+    // Lanes beyond `used` hold +0: adding one could only turn -0 into +0, as the total does.
     for (int64 half = o.lanes / 2; half > 0; half /= 2) {
       for (int64 lane = 0; lane < half && lane + half < used; ++lane)
         lanes[static_cast<size_t>(lane)] =
             ieee::add(lanes[static_cast<size_t>(lane)], lanes[static_cast<size_t>(lane + half)]);
-      if (used > half) used = half;
     }
     total = ieee::add(total, lanes[0]);
   }
