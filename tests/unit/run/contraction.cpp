@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <poot/core/packed.hpp>
 #include <poot/run/host/contraction.hpp>
 
 #include <atomic>
@@ -67,12 +68,13 @@ struct matrix {
         *v = t == f16 ? f16_to_f32(h) : bf16_to_f32(h);
       } else {
         for (int i = 0; i < size; ++i) p[i] = static_cast<uint8>(r.next());
-        const uint16 scale = wild ? static_cast<uint16>(r.next() & 0xfbff) : f32_to_f16(r.number());
-        __builtin_memcpy(p, &scale, 2);
-        const float d = f16_to_f32(scale);
-        for (int i = 0; i < 32; ++i)  // facts about the layouts: q8_0 d·q; q4_0 d·(q-8), element i+16 in the high nibble
-          v[i] = t == q8_0 ? d * static_cast<float>(static_cast<int8>(p[2 + i]))
-                           : d * static_cast<float>((i < 16 ? p[2 + i] & 15 : p[2 + i - 16] >> 4) - 8);
+        const packed_layout at = layout(t);
+        for (const int f16_at : {t == mxfp4 ? -1 : at.scale, at.minimum}) {
+          const uint16 scale = wild ? static_cast<uint16>(r.next() & 0xfbff) : f32_to_f16(r.number());
+          if (f16_at >= 0) __builtin_memcpy(p + f16_at, &scale, 2);
+        }
+        if (t == mxfp4 && !wild) p[0] = static_cast<uint8>(120 + r.below(12));
+        for (int i = 0; i < block; ++i) v[i] = decode(t, p, i);
       }
     }
   }
@@ -129,7 +131,8 @@ struct callbacks {
   }
 };
 
-constexpr dtype weight_types[] = {f32, bf16, f16, q8_0, q4_0};
+constexpr dtype weight_types[] = {f32, bf16, f16, q8_0, q4_0, q4_1, q5_0, q4_k, q6_k, iq4_nl, mxfp4};
+constexpr int weight_type_count = 11;
 
 void check_shape(int64 M, const matrix& m, const std::vector<float>& a) {
   const int64 N = m.n, K = m.k;
@@ -169,11 +172,12 @@ void check_shape(int64 M, const matrix& m, const std::vector<float>& a) {
 
 TEST_CASE("contractions have the bits of their definition for every shape, type, thread count and instruction set") {
   random_numbers r(1);
-  for (int trial = 0; trial < 120; ++trial) {
-    const dtype type = weight_types[trial % 5];
+  for (int trial = 0; trial < 132; ++trial) {
+    const dtype type = weight_types[trial % weight_type_count];
     const int64 M = trial % 3 == 0 ? 1 : 1 + r.below(40), N = 1 + r.below(100);
-    int64 K = trial % 10 == 0 ? 256 : r.below(trial % 4 == 0 ? 1100 : 300);
-    if (is_packed(type)) K = K / 32 * 32;
+    int64 K = trial % 7 == 0 ? 256 : r.below(trial % 4 == 0 ? 1100 : 300);
+    const int block = row(type).block_elements;
+    if (is_packed(type)) K = (K + block - 1) / block * block;
     const matrix m(type, N, K, r);
     std::vector<float> a(static_cast<size_t>(M * K));
     for (float& x : a) x = r.number();
@@ -183,9 +187,9 @@ TEST_CASE("contractions have the bits of their definition for every shape, type,
 
 TEST_CASE("infinities, NaN, zeros of both signs and subnormals enter contractions as IEEE says") {
   random_numbers r(2);
-  for (int trial = 0; trial < 30; ++trial) {
-    const dtype type = weight_types[trial % 5];
-    const int64 M = 1 + r.below(17), N = 1 + r.below(70), K = 32 * (1 + r.below(10));
+  for (int trial = 0; trial < 44; ++trial) {
+    const dtype type = weight_types[trial % weight_type_count];
+    const int64 M = 1 + r.below(17), N = 1 + r.below(70), K = row(type).block_elements == 256 ? 256 * (1 + r.below(2)) : 32 * (1 + r.below(10));
     const matrix m(type, N, K, r, true);
     std::vector<float> a(static_cast<size_t>(M * K));
     for (float& x : a) x = r.below(9) == 0 ? ieee::from_bits(r.next() & 0x807fffffu) : r.below(50) == 0 ? ieee::from_bits(r.next()) : r.number();

@@ -39,6 +39,15 @@ struct panel_source {
 /// Rows of a packed panel of A that holds `rows` rows: 1, or the next even number.
 constexpr int padded_panel(int rows) { return rows == 1 ? 1 : (rows + 1) / 2 * 2; }
 
+/// What the nibbles of a packed type stand for, before scaling.
+inline const float* nibble_values(dtype type) {
+  static constexpr float centred[16] = {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7};
+  static constexpr float plain[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  static constexpr float iq4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+  static constexpr float e2m1[16] = {0, 1, 2, 3, 4, 6, 8, 12, -0.0f, -1, -2, -3, -4, -6, -8, -12};
+  return type == q4_0 ? centred : type == iq4_nl ? iq4 : type == mxfp4 ? e2m1 : plain;
+}
+
 struct contraction_kernels {
   int tile_rows;  // rows of A in a panel
   int few_most;   // rows up to which `few` serves
@@ -57,13 +66,9 @@ namespace poot::run::host {
 
 /// Interleaved weights as kernels read them.
 inline panel_source source_of(const weights& w) {
-  const bool direct = !is_packed(w.type) || w.type == q8_0 || w.type == q4_0;
-  panel_source s{direct ? panel_form::interleaved : panel_form::rows, w.type, w.n, w.k, w.data};
+  panel_source s{panel_form::interleaved, w.type, w.n, w.k, w.data};
   s.group_stride = group_bytes(w.type, w.k);
   s.k_stride = group_rows;
-  s.n_stride = byte_size(w.type, w.k);
-  s.decode = nullptr;
-  if (!direct) fail(text{} << "contract: packed weights of type " << name(w.type) << " have no decoder");
   return s;
 }
 
