@@ -2,10 +2,9 @@
 /// `block(f, args…)`: the unit of composition. For free nodes one node that names only f and its arguments; its body is
 /// f, traced on typed tensors. Typed tensors and run-time values just call f.
 
+#include <poot/dsl/apply.hpp>
 #include <poot/dsl/extents.hpp>
-#include <poot/dsl/node.hpp>
 #include <poot/dsl/results.hpp>
-#include <poot/dsl/tracer.hpp>
 
 namespace poot::dsl {
 
@@ -186,6 +185,13 @@ constexpr auto parts_of_block(type_list<X...>, std::index_sequence<I...>) {
   return Result::rebuild(typename part_<Block, I, X::result>::type{}...);
 }
 
+/// A parameter tree beside operands that stand in a graph is opened there.
+template <class A>
+constexpr auto settled(place p, A a) {
+  if constexpr (requires { argument<A>::settle(p); }) return argument<A>::settle(p);
+  else return a;
+}
+
 template <class>
 struct block_has_state {
   constexpr text operator()() const { return "block: f must be a lambda without captures, or a function object without members"; }
@@ -200,7 +206,13 @@ constexpr auto block(F f, A... a) {
   if constexpr ((argument<A>::is_refused || ...)) {
     return poison{};
   } else if constexpr (!(argument<A>::is_free && ...)) {
-    return f(a...);
+    if constexpr ((requires(place p) { argument<A>::settle(p); } || ...)) {
+      place p;
+      (look_at(p, a), ...);
+      return f(settled(p, a)...);
+    } else {
+      return f(a...);
+    }
   } else if constexpr (!std::is_empty_v<F>) {
     static_assert(accepted_call<typename detail::sentence<block_has_state<F>>::type>, "poot: this call is refused");
     return poison{};

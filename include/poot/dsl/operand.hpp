@@ -118,6 +118,11 @@ constexpr auto make_piece() {
   w.chars[size] = 0;  // written out, or clang 19 may show numbers
   return w;
 }
+template <class Make>
+constexpr bool is_silent() {
+  const text whole = Make{}();
+  return whole.empty();
+}
 template <class Make, class Indices = std::make_index_sequence<count_pieces<Make>()>>
 struct sentence;
 template <class Make, size_t... I>
