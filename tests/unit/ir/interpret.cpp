@@ -420,6 +420,45 @@ TEST_CASE("a missing value, another dtype and another shape are refused by name"
   CHECK(refusal(g, {{"hidden", tensor(type_of(bf16, 2, 2))}, {"other", tensor(type_of(f32))}}).empty());
 }
 
+TEST_CASE("packed weights are decoded by casts, contractions and gathers of whole rows") {
+  graph g("packed");
+  const uint32 w = g.weight("w", q8_0, {3, 64}).id, x = g.input("x", f32, {2, 64}).id, i = g.input("i", i32, {2}).id;
+  g.add_output("all", apply(g, op::cast, {w}, {}, type_of(f32)));
+  g.add_output("half", apply(g, op::cast, {w}, {}, type_of(f16)));
+  const uint32 rows = apply(g, op::gather, {w, i}, {0});
+  g.add_output("rows", rows);
+  g.add_output("y", apply(g, op::matmul, {x, w}, {1}, type_of(f32)));
+  // Blocks of 34 bytes: an f16 scale of 2^(block - 2), then 32 signed bytes.
+  tensor packed(type_of(q8_0, 3, 64));
+  REQUIRE(packed.bits.size() == 6 * 34);
+  const uint64 scales[6] = {0x3400, 0x3800, 0x3c00, 0x4000, 0x4400, 0x4800};
+  auto weight = [](int64 element) { return std::ldexp(static_cast<float>(element * 37 % 255 - 127), static_cast<int>(element / 32) - 2); };
+  for (int64 b = 0; b < 6; ++b) {
+    packed.bits[static_cast<size_t>(b * 34)] = scales[b] & 0xff;
+    packed.bits[static_cast<size_t>(b * 34 + 1)] = scales[b] >> 8;
+    for (int64 k = 0; k < 32; ++k)
+      packed.bits[static_cast<size_t>(b * 34 + 2 + k)] = static_cast<uint8>(static_cast<int8>((b * 32 + k) * 37 % 255 - 127));
+  }
+  const tensor tx = random_integers(type_of(f32, 2, 64), 9, -8, 8);
+  const named_tensor in[] = {{"w", packed}, {"x", tx}, {"i", words({2, 0}, 2)}};
+  const interpretation r = interpret(g, {in, 3});
+  for (int64 k = 0; k < 192; ++k) {
+    REQUIRE(at(r.outputs[0].value, k) == weight(k));
+    REQUIRE(f16_to_f32(static_cast<uint16>(r.outputs[1].value.bits[static_cast<size_t>(k)])) == weight(k));
+  }
+  REQUIRE(r.outputs[2].value.type == type_of(q8_0, 2, 64));
+  for (int64 k = 0; k < 68; ++k) {
+    REQUIRE(r.outputs[2].value.bits[static_cast<size_t>(k)] == packed.bits[static_cast<size_t>(2 * 68 + k)]);
+    REQUIRE(r.outputs[2].value.bits[static_cast<size_t>(68 + k)] == packed.bits[static_cast<size_t>(k)]);
+  }
+  for (int64 m = 0; m < 2; ++m)
+    for (int64 n = 0; n < 3; ++n) {
+      float sum = 0;  // of multiples of 1/4 below 2^22: exact in any order
+      for (int64 k = 0; k < 64; ++k) sum += at(tx, m * 64 + k) * weight(n * 64 + k);
+      REQUIRE(at(r.outputs[3].value, m * 3 + n) == sum);
+    }
+}
+
 TEST_CASE("random_uniform is Philox, element by element") {
   graph g("random");
   const uint32 seed = g.input("seed", u32, {}).id, offset = g.input("offset", u32, {}).id;
