@@ -1,7 +1,7 @@
 #pragma once
 /// Builds the tile program of a region from its graph, at load.
 
-#include <poot/run/host/tile_emit.hpp>
+#include <poot/run/host/tile_chain.hpp>
 
 namespace poot::run::host {
 
@@ -264,6 +264,7 @@ class tile_builder {
       }
     for (uint32 at : list)
       if (nodes_[at].last == end) release(nodes_[at]);
+    join_chains(p_, emit_, phase);
     for (uint16 r : spread_) emit_.give_slot(r);
     spread_.clear();
   }

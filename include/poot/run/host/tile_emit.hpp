@@ -71,7 +71,10 @@ class tile_emitter {
     list.push_back({f, out, {a, b, c}});
   }
   void convert(vec<tile_instruction>& list, conversion c, uint16 out, uint16 in) {
-    if (c != conversion::none) push(list, f_.convert(c), out, in);
+    if (c == conversion::none) return;
+    push(list, f_.convert(c), out, in);
+    if (c == conversion::round_f16) list.back().chained = chain_op::round_f16;
+    if (c == conversion::round_bf16) list.back().chained = chain_op::round_bf16;
   }
   /// A tile of one value.
   void spread(vec<tile_instruction>& list, dtype t, uint16 out, uint16 in) { push(list, f_.fill(t), out, in); }
@@ -108,6 +111,7 @@ class tile_emitter {
     }
     if (ids.size() == 1) {
       push(list, t == dtype::f64 ? double_tiles::find(e.kind) : f_.unary(e.kind, carrier_of(t)), out, in.reg[0]);
+      if (carrier_of(t) == carrier::f32) list.back().chained = step_of(e.kind);
       const bool exact = is_float(t) && (e.kind == ir::op::neg || e.kind == ir::op::abs || e.kind == ir::op::floor);
       return convert(list, exact ? conversion::none : wrap_into(t), out, out);
     }
@@ -125,6 +129,8 @@ class tile_emitter {
     }
     const form f = in.uniform[first] ? form::first_uniform : in.uniform[1 - first] ? form::second_uniform : form::both_tiles;
     push(list, t == dtype::f64 ? double_tiles::find(o, f) : f_.binary(o, carrier_of(t), f), out, in.reg[first], in.reg[1 - first]);
+    list.back().operands = f;
+    if (carrier_of(t) == carrier::f32) list.back().chained = step_of(o);
     const bool exact = ir::is_comparison(o) || o == ir::op::max || o == ir::op::min;
     convert(list, exact ? conversion::none : wrap_into(t), out, out);
   }
@@ -140,6 +146,21 @@ class tile_emitter {
   }
 
  private:
+  static chain_op step_of(ir::op o) {
+    switch (o) {
+      case ir::op::add: return chain_op::add;
+      case ir::op::sub: return chain_op::sub;
+      case ir::op::mul: return chain_op::mul;
+      case ir::op::div: return chain_op::div;
+      case ir::op::max: return chain_op::max;
+      case ir::op::min: return chain_op::min;
+      case ir::op::neg: return chain_op::neg;
+      case ir::op::abs: return chain_op::abs;
+      case ir::op::sqrt: return chain_op::sqrt;
+      case ir::op::recip: return chain_op::recip;
+      default: return chain_op::end;
+    }
+  }
   bool compares_bool(const ir::eqn& e) const {
     return ir::is_comparison(e.kind) && g_.type(g_.operands(e)[0]).element == dtype::boolean;
   }

@@ -123,6 +123,7 @@ class tile_executor {
       const tile_register& reg = p_.registers[r];
       if (reg.kind == register_kind::constant) table_[r] = const_cast<char*>(constants + reg.at);
       else if (reg.kind == register_kind::kept) table_[r] = kept_row_of(reg.at);
+      else if (reg.kind == register_kind::table) table_[r] = reinterpret_cast<char*>(table_);
       else table_[r] = base + reg.at;
     }
     return reinterpret_cast<int64*>(base + offsets_at);

@@ -110,6 +110,16 @@ struct reduction_functions {
 /// Bytes of the state of a reduction: 256 lanes of f64, and the total.
 inline constexpr int reduction_state_bytes = tile_elements * 8 + 64;
 
+/// A step of a chain: an f32 operation of the accumulator x and, mostly, a register y. `sub_from` is y - x, `div_into`
+/// y / x; `store` keeps the accumulator in a register as well.
+enum class chain_op : uint8 {
+  add, sub, sub_from, mul, div, div_into, max, min, square, twice, neg, abs, sqrt, recip, round_f16, round_bf16, store, end
+};
+struct chain_step {
+  uint16 code = 0;  ///< twice the chain_op, plus 1 where the register is uniform
+  uint16 reg = 0;
+};
+
 /// The narrow types in memory.
 struct f16_tag { using stored = uint16; };
 struct bf16_tag { using stored = uint16; };
@@ -119,6 +129,8 @@ struct u8_tag { using stored = uint8; };
 }  // namespace poot::run::host
 
 #define POOT_BODY <poot/run/host/tile_ops.inc>
+#include <poot/run/host/each_isa.inc>
+#define POOT_BODY <poot/run/host/tile_chain.inc>
 #include <poot/run/host/each_isa.inc>
 #define POOT_BODY <poot/run/host/tile_memory.inc>
 #include <poot/run/host/each_isa.inc>

@@ -21,8 +21,9 @@ struct region_members {
   uint32 head = 0;
 };
 
-/// Where the pointer of a register comes from: scratch memory, the constants, or a buffer as the run advances.
-enum class register_kind : uint8 { scratch, constant, input, output, kept };
+/// Where the pointer of a register comes from: scratch memory, the constants, a buffer as the run advances, a kept row,
+/// or the table of all registers itself.
+enum class register_kind : uint8 { scratch, constant, input, output, kept, table };
 struct tile_register {
   register_kind kind = register_kind::scratch;
   uint32 at = 0;  ///< offset in bytes in scratch or constants (in scratch also where a buffer does not serve), or the kept row's number
@@ -32,6 +33,8 @@ struct tile_instruction {
   tile_function run = nullptr;
   uint16 out = 0;
   uint16 in[3]{};
+  chain_op chained = chain_op::end;  ///< what it is as a step of a chain; `end`: nothing
+  form operands = form::both_tiles;
 };
 
 /// A buffer that the region reads.
@@ -80,7 +83,7 @@ struct tile_program {
   vec<tile_input> inputs;
   vec<tile_output> outputs;
   vec<tile_register> registers;
-  vec<uint64> constants;  ///< uniform operands
+  vec<uint64> constants;  ///< uniform operands and the steps of chains
   vec<kept_row> kept;
   vec<tile_instruction> once;    ///< on uniform values
   vec<tile_instruction> before;  ///< on row values, at the start of a row
@@ -103,12 +106,14 @@ struct tile_functions {
   tile_function (*store)(dtype);
   tile_function (*fill)(dtype);
   tile_function (*stream)();
+  tile_function (*chain)();
   reduction_functions (*reduction)(ir::op, carrier);
 };
 inline tile_functions current_tile_functions() {
   return {POOT_FOR_ISA(find_unary), POOT_FOR_ISA(find_binary), POOT_FOR_ISA(find_select),
           POOT_FOR_ISA(find_conversion), POOT_FOR_ISA(find_load), POOT_FOR_ISA(find_store),
-          POOT_FOR_ISA(find_fill), POOT_FOR_ISA(find_stream), POOT_FOR_ISA(find_reduction)};
+          POOT_FOR_ISA(find_fill), POOT_FOR_ISA(find_stream), POOT_FOR_ISA(find_chain),
+          POOT_FOR_ISA(find_reduction)};
 }
 
 }  // namespace poot::run::host
