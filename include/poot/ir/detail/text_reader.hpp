@@ -6,9 +6,23 @@
 
 namespace poot::ir::detail {
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool starts_identifier(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-constexpr bool continues_identifier(char c) { return starts_identifier(c) || is_digit(c) || c == '.'; }
+/// What a character can be; one look-up, because constant expressions count steps.
+inline constexpr uint8 letter = 1, digit = 2, point = 4, sign = 8, blank = 16;
+struct char_table {
+  uint8 classes[256]{};
+  constexpr char_table() {
+    for (int i = 0; i < 26; ++i) classes['a' + i] = classes['A' + i] = letter;
+    for (int i = 0; i < 10; ++i) classes['0' + i] = digit;
+    classes['_'] = letter;
+    classes['.'] = point;
+    classes['-'] = classes['+'] = sign;
+    classes[' '] = classes['\n'] = classes['\t'] = classes['\r'] = blank;
+  }
+};
+inline constexpr char_table chars_of{};
+constexpr bool is_one_of(uint8 classes, char c) { return chars_of.classes[static_cast<unsigned char>(c)] & classes; }
+constexpr bool starts_identifier(char c) { return is_one_of(letter, c); }
+constexpr bool continues_identifier(char c) { return is_one_of(letter | digit | point, c); }
 constexpr bool is_identifier(std::string_view s) {
   if (s.empty() || !starts_identifier(s[0])) return false;
   for (char c : s)
@@ -54,11 +68,16 @@ struct text_reader {
   /// Steps over blanks and comments.
   constexpr void skip() {
     for (; at < source.size(); ++at) {
-      const char c = source[at];
-      if (c == '#')
-        while (at + 1 < source.size() && source[at + 1] != '\n') ++at;
-      else if (c != ' ' && c != '\n' && c != '\t' && c != '\r') return;
+      if (chars_of.classes[static_cast<unsigned char>(source[at])] & blank) continue;
+      if (source[at] != '#') return;
+      while (at + 1 < source.size() && source[at + 1] != '\n') ++at;
     }
+  }
+  /// Steps over characters of these classes, and gives them.
+  constexpr std::string_view run(uint8 classes) {
+    const size_t first = at;
+    while (at < source.size() && (chars_of.classes[static_cast<unsigned char>(source[at])] & classes)) ++at;
+    return {source.data() + first, at - first};
   }
   constexpr bool at_end() {
     skip();
@@ -80,25 +99,21 @@ struct text_reader {
   /// An identifier.
   constexpr std::string_view word(std::string_view what) {
     if (!starts_identifier(peek())) unexpected(what);
-    const size_t first = at;
-    while (at < source.size() && continues_identifier(source[at])) ++at;
-    return source.substr(first, at - first);
+    return run(letter | digit | point);
   }
   /// A value's name, with its %.
   constexpr std::string_view value_name() {
     if (peek() != '%') unexpected("a value's name");
     const size_t first = at++;
-    while (at < source.size() && continues_identifier(source[at])) ++at;
-    if (at == first + 1) unexpected("a name after %");
+    if (run(letter | digit | point).empty()) unexpected("a name after %");
     return source.substr(first, at - first);
   }
   /// The characters of a number, whatever they mean.
   constexpr std::string_view number() {
     skip();
-    const size_t first = at;
-    while (at < source.size() && (continues_identifier(source[at]) || source[at] == '-' || source[at] == '+')) ++at;
-    if (at == first) unexpected("a number");
-    return source.substr(first, at - first);
+    const std::string_view chars = run(letter | digit | point | sign);
+    if (chars.empty()) unexpected("a number");
+    return chars;
   }
   constexpr int64 integer(int64 least, int64 most) {
     skip();
