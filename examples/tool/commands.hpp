@@ -13,5 +13,6 @@ struct outcome {
 };
 
 void add_case_command(CLI::App& app, outcome& result);
+void add_generate_command(CLI::App& app, outcome& result);
 
 }  // namespace poot::tool

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("poot ") + poot::version);
   app.require_subcommand(1);
   poot::tool::outcome result;
+  poot::tool::add_generate_command(app, result);
   poot::tool::add_case_command(app, result);
   try {
     app.parse(argc, argv);

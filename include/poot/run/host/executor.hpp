@@ -28,6 +28,8 @@ class executor {
   /// `b.data` must stay valid; else the caller may release it.
   bool load_weight(std::string_view name, const buffer& b) { return shared_->load(name, b, *threads_); }
 
+  bool has_weight(std::string_view name) const { return shared_->find_weight(name) != nullptr; }
+
   /// Bytes held for weights and states.
   int64 device_bytes() const { return shared_->device_bytes(); }
   int threads() const { return threads_->threads(); }

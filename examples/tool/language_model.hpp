@@ -1,0 +1,68 @@
+#pragma once
+/// A language model in a GGUF file, loaded onto the host: prefill and decode share its weights and caches.
+
+#include "llama.hpp"
+
+#include <poot/io/gguf.hpp>
+#include <poot/io/tokenizer.hpp>
+#include <poot/run/host/executor.hpp>
+
+#include <memory>
+
+namespace poot::tool {
+
+struct model_options {
+  int threads = 0;         ///< 0: as many as there are processors
+  bool fuse = true;
+  int64 context = 0;       ///< positions of the caches; 0: what the file says, at most 4096
+  int64 prefill_chunk = 64;
+};
+
+/// Hyper-parameters from a file's keys, checked against each other.
+llama_config config_of(const io::gguf& file, int64 context);
+/// Names and element types of a file's tensors.
+std::vector<weight_type> weight_types_of(const io::gguf& file);
+
+class language_model {
+ public:
+  language_model(const std::string& path, const model_options& o);
+
+  const llama_config& config() const { return config_; }
+  const io::tokenizer& tokens() const { return tokenizer_; }
+  const plan::program_view& decode_plan() const { return host_["decode"].program(); }
+  double load_seconds() const { return load_seconds_; }
+  double plan_seconds() const { return plan_seconds_; }
+  int threads() const { return host_.threads(); }
+
+  /// Forgets the text so far.
+  void restart() { position_ = 0; }
+  int64 position() const { return position_; }
+  /// Reads tokens after the text so far; returns the logits after the last of them, f32[vocabulary].
+  view<float> read(view<int32> tokens);
+
+ private:
+  view<float> step(run::host::entry& e, view<int32> tokens);
+
+  io::gguf file_;
+  llama_config config_;
+  io::tokenizer tokenizer_;
+  mutable run::host::executor host_;
+  vec<int32> keys_;
+  int64 position_ = 0, chunk_ = 1;
+  int32 start_ = 0, last_ = 0;
+  double load_seconds_ = 0, plan_seconds_ = 0;
+};
+
+/// Chooses the next token: the first of the largest logits, or one drawn with these odds.
+class sampler {
+ public:
+  /// temperature 0: greedy.
+  sampler(float temperature, uint64 seed) : temperature_(temperature), seed_(seed) {}
+  int32 operator()(view<float> logits);
+
+ private:
+  float temperature_;
+  uint64 seed_, drawn_ = 0;
+};
+
+}  // namespace poot::tool
