@@ -67,7 +67,8 @@ template <dtype... T, handle X, handle W, conv_options O = conv_options{}>
 constexpr auto conv2d(X x, W w, conv_<O> = {}) {
   return apply<ir::op::conv2d>(conv_rule<O, T...>{}, x, w);
 }
-constexpr ir::value conv2d(ir::value x, ir::value w, const conv_options& options) {
+template <run_time V>
+constexpr V conv2d(V x, V w, const conv_options& options) {
   return apply<ir::op::conv2d>(conv_rule_run_time{options}, x, w);
 }
 

@@ -44,7 +44,8 @@ constexpr auto transpose(X x) {
     return apply<ir::op::transpose>(permutation<Axis...>{}, x);
   }
 }
-constexpr ir::value transpose(ir::value x, std::initializer_list<int> axes) {
+template <run_time V>
+constexpr V transpose(V x, std::initializer_list<int> axes) {
   permutation_run_time p;
   for (int a : axes)
     if (p.rank < max_rank) p.axes[p.rank++] = a;
@@ -75,7 +76,8 @@ template <int Axis, int64 Start, int64 Size, int64 Step = 1, handle X>
 constexpr auto slice(X x) {
   return apply<ir::op::slice>(slice_rule<Axis, Start, Size, Step>{}, x);
 }
-constexpr ir::value slice(ir::value x, int axis, int64 start, int64 size, int64 step = 1) {
+template <run_time V>
+constexpr V slice(V x, int axis, int64 start, int64 size, int64 step = 1) {
   return apply<ir::op::slice>(slice_rule_run_time{axis, start, size, step}, x);
 }
 
@@ -90,7 +92,8 @@ template <int Axis = 0, handle X, handle Idx>
 constexpr auto gather(X x, Idx idx) {
   return apply<ir::op::gather>(along<Axis>{}, x, idx);
 }
-constexpr ir::value gather(ir::value x, ir::value idx, int axis) {
+template <run_time V>
+constexpr V gather(V x, V idx, int axis) {
   return apply<ir::op::gather>(along_run_time{axis}, x, idx);
 }
 

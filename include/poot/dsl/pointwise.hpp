@@ -194,7 +194,8 @@ template <dtype T, handle A>
 constexpr auto cast(A a) {
   return apply<ir::op::cast>(cast_to<T>{}, a);
 }
-constexpr ir::value cast(ir::value a, dtype t) { return call<ir::op::cast>(cast_to_run_time{t}, a); }
+template <run_time V>
+constexpr V cast(V a, dtype t) { return call<ir::op::cast>(cast_to_run_time{t}, a); }
 
 /// `a` in the element type of `like`; `a` itself where it has it already.
 template <handle A, handle Like>

@@ -32,11 +32,15 @@ template <int Axis = -1, handle X>
 constexpr auto argmax(X x) {
   return apply<ir::op::reduce_argmax>(along<Axis>{}, x);
 }
-constexpr ir::value sum(ir::value x, int axis) { return apply<ir::op::reduce_sum>(along_run_time{axis}, x); }
-constexpr ir::value argmax(ir::value x, int axis) { return apply<ir::op::reduce_argmax>(along_run_time{axis}, x); }
+template <run_time V>
+constexpr V sum(V x, int axis) { return apply<ir::op::reduce_sum>(along_run_time{axis}, x); }
+template <run_time V>
+constexpr V argmax(V x, int axis) { return apply<ir::op::reduce_argmax>(along_run_time{axis}, x); }
 /// Run-time axes of max and min have names of their own: max(x, 2) is the greater of x and 2.
-constexpr ir::value max_along(ir::value x, int axis) { return apply<ir::op::reduce_max>(along_run_time{axis}, x); }
-constexpr ir::value min_along(ir::value x, int axis) { return apply<ir::op::reduce_min>(along_run_time{axis}, x); }
+template <run_time V>
+constexpr V max_along(V x, int axis) { return apply<ir::op::reduce_max>(along_run_time{axis}, x); }
+template <run_time V>
+constexpr V min_along(V x, int axis) { return apply<ir::op::reduce_min>(along_run_time{axis}, x); }
 
 template <int Axis>
 struct reciprocal_extent {

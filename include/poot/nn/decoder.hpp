@@ -25,6 +25,9 @@ template <class... W>
 decoder_weights(W...) -> decoder_weights<W...>;
 
 namespace detail {
+struct one_index {  // i32[1], the number 0
+  constexpr tensor_type operator()(const tensor_type&) const { return type_of(dtype::i32, 1); }
+};
 struct rows_of {  // i32[T] for x[T,E]
   constexpr tensor_type operator()(const tensor_type& t) const { return type_of(dtype::i32, t.extents[0]); }
 };
@@ -39,7 +42,7 @@ constexpr auto positions_of(X x, Position position) {
 /// Where rows that start at `position` stand in a cache[KV,L,D]: i32[3].
 template <dsl::handle Position>
 constexpr auto cache_start(Position position) {
-  const auto zero = dsl::iota<i32, 0, 1>;
+  const auto zero = dsl::iota_from<detail::one_index>(position);
   return dsl::concat<0>(zero, position, zero);
 }
 /// A cache[KV,L,D] with rows[KV,T,D] written at `start`.
