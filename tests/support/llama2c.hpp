@@ -48,7 +48,8 @@ inline llama2c_model open_llama2c(const std::string& path) {
   poot::int64* const sizes[] = {&m.dim, &m.hidden, &m.layers, &m.heads, &m.kv_heads, &m.vocab, &m.context};
   for (size_t i = 0; i < 7; ++i) {
     *sizes[i] = static_cast<poot::int32>(poot::io::load_little_endian<poot::uint32>(&bytes[4 * i]));
-    if (*sizes[i] < 1 || *sizes[i] > 1 << 20) poot::fail(poot::text{} << path << ": size " << i << " of the header is " << *sizes[i]);
+    if (*sizes[i] < 1 || *sizes[i] > 1 << 20)
+      poot::fail(poot::text{} << path << ": size " << i << " of the header is " << *sizes[i]);
   }
   std::vector<poot::io::file_tensor> found;
   size_t at = 28;

@@ -156,7 +156,8 @@ class gguf {
     if (in.take<uint32>({"magic"}) != 0x46554747)
       fail(text{} << file_ << ": does not begin with GGUF, so it is no GGUF file");
     const uint32 version = in.take<uint32>({"version"});
-    if (version == 0x03000000) in.refuse(4, {"version"}, "is 3 in big-endian order, and poot reads little-endian files");
+    if (version == 0x03000000)
+      in.refuse(4, {"version"}, "is 3 in big-endian order, and poot reads little-endian files");
     if (version != 3) in.refuse(4, {"version"}, text{} << "is " << version << ", and poot reads version 3");
     // The least tensor: empty name, rank, type, offset. The least key: empty name, type, one byte.
     const uint64 tensors = in.take_count(8 + 4 + 4 + 8, {"tensor count"});
@@ -225,7 +226,8 @@ class gguf {
                     text{} << "is " << number << " (" << r.name << "), for which poot has no element type");
         return r.element;
       }
-    in.refuse(4, {"type of tensor", tensor}, text{} << "is " << number << ", which is no type of the format that poot knows");
+    in.refuse(4, {"type of tensor", tensor},
+              text{} << "is " << number << ", which is no type of the format that poot knows");
   }
 
   mapping map_;

@@ -141,7 +141,8 @@ class gguf_cursor {
     e.item = e.kind;
     if (e.kind == gguf_kind::array) {
       e.item = take_kind({"item type of key", e.key});
-      if (e.item == gguf_kind::array) refuse(4, {"item type of key", e.key}, "is array, and poot reads no nested arrays");
+      if (e.item == gguf_kind::array)
+        refuse(4, {"item type of key", e.key}, "is array, and poot reads no nested arrays");
       const uint32 size = row(e.item).bytes;
       e.count = take_count(size ? size : 8, {"item count of key", e.key});
     }
@@ -160,7 +161,8 @@ class gguf_cursor {
 
  private:
   void need(uint64 size, field f) const {
-    if (size > left()) refuse(0, f, text{} << "needs " << size << " bytes and the file has " << left() << " bytes left");
+    if (size > left())
+      refuse(0, f, text{} << "needs " << size << " bytes and the file has " << left() << " bytes left");
   }
 
   view<uint8> bytes_;

@@ -2,10 +2,8 @@
 /// NumPy's .npy: one array, read in place or written whole.
 
 #include <poot/io/mapping.hpp>
+#include <poot/io/replacement_file.hpp>
 #include <poot/io/tensor_table.hpp>
-
-#include <atomic>
-#include <cstdio>
 
 namespace poot::io {
 
@@ -92,7 +90,8 @@ class npy_header {
     for (const npy_type_row& r : npy_type_table)
       if (r.descr == descr) return r.element;
     if (descr.find('V') != descr.npos)
-      refuse(text("has descr ") << shown(descr) << ", untyped bytes: npy has no type for bf16, so poot does not guess it");
+      refuse(text("has descr ") << shown(descr)
+                                << ", untyped bytes: npy has no type for bf16, so poot does not guess it");
     if (!descr.empty() && descr[0] == '>')
       refuse(text("has descr ") << shown(descr) << ", big-endian, and poot reads little-endian arrays");
     refuse(text("has descr ") << shown(descr) << ", for which poot has no element type");
@@ -105,7 +104,8 @@ class npy_header {
       const size_t first = at_;
       int64 count = 0;
       for (; at_ < chars_.size() && chars_[at_] >= '0' && chars_[at_] <= '9'; ++at_)
-        if (__builtin_mul_overflow(count, int64{10}, &count) || __builtin_add_overflow(count, chars_[at_] - '0', &count))
+        if (__builtin_mul_overflow(count, int64{10}, &count) ||
+            __builtin_add_overflow(count, chars_[at_] - '0', &count))
           refuse("has an extent beyond 2^63 - 1");
       if (at_ == first) refuse("has an extent that is no number");
       type.extents[type.rank++] = extent(count);
@@ -191,56 +191,6 @@ inline text npy_prefix(const tensor_type& type, std::string_view file) {
   const auto low = static_cast<char>(dict.size() & 0xff), high = static_cast<char>(dict.size() >> 8);
   return text("\x93NUMPY") << '\1' << '\0' << low << high << dict;
 }
-
-/// A new file beside `path` that takes its place when it is whole, or vanishes.
-class replacement_file {
- public:
-  explicit replacement_file(std::string path) : path_(std::move(path)) {
-    static std::atomic<unsigned> serial{0};
-    if (path_.find('\0') != std::string::npos) fail("a path to write contains a zero byte");
-    do {
-      temporary_ = path_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(serial++);
-      file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (file_ < 0 && errno == EEXIST);
-    if (file_ < 0) fail_system(path_, "create a file beside it");
-  }
-  replacement_file(const replacement_file&) = delete;
-  replacement_file& operator=(const replacement_file&) = delete;
-  ~replacement_file() {
-    if (file_ >= 0) ::close(file_);
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  }
-
-  void write(view<uint8> bytes) {
-    for (size_t done = 0; done < bytes.size();) {
-      const ::ssize_t n = ::write(file_, bytes.data() + done, bytes.size() - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_system(path_, "write");
-      done += static_cast<size_t>(n);
-    }
-  }
-
-  /// On disk before it has the name, so that no crash leaves half a file under it.
-  void commit() {
-    if (::fsync(file_) != 0) fail_system(path_, "write to disk");
-    const int closed = ::close(std::exchange(file_, -1));
-    if (closed != 0) fail_system(path_, "close");
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_system(path_, "replace");
-    temporary_.clear();
-    // The new name reaches the disk with its directory; a file system that cannot do this still has a whole file.
-    const size_t slash = path_.rfind('/');
-    const std::string directory = slash == path_.npos ? "." : path_.substr(0, slash + 1);
-    const int opened = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (opened >= 0) {
-      ::fsync(opened);
-      ::close(opened);
-    }
-  }
-
- private:
-  std::string path_, temporary_;
-  int file_ = -1;
-};
 
 /// Writes an array; a file of that name is replaced by the whole new one, or stays as it was.
 inline void write_npy(std::string path, const tensor_type& type, view<uint8> bytes) {

@@ -18,8 +18,8 @@ inline constexpr safetensors_type_row safetensors_type_table[] = {
     {"F64", dtype::f64}, {"F32", dtype::f32}, {"F16", dtype::f16}, {"BF16", dtype::bf16},  {"I32", dtype::i32},
     {"U32", dtype::u32}, {"I8", dtype::i8},   {"U8", dtype::u8},   {"BOOL", dtype::boolean}};
 
-/// Takes the header's JSON event by event, so that nothing is built from it but tensors: a key that comes twice is seen,
-/// depth is bounded, and memory follows what was read.
+/// Takes the header's JSON event by event, so that nothing is built from it but tensors: a key that comes twice is
+/// seen, depth is bounded, and memory follows what was read.
 class safetensors_header {
  public:
   using json = nlohmann::json;

@@ -1,10 +1,8 @@
 #pragma once
 /// Text to token ids and back, for byte-pair vocabularies in the manner of SentencePiece (GGUF's "llama").
 
+#include <poot/core/ieee.hpp>
 #include <poot/io/gguf.hpp>
-
-#include <cmath>
-#include <queue>
 
 namespace poot::io {
 
@@ -199,12 +197,13 @@ class tokenizer {
   void enter(int32 id) {
     const auto at = static_cast<size_t>(id);
     const auto type = v_.types[at];
-    if (std::isnan(v_.scores[at])) refuse(text{} << "has a score that is no number, for piece " << id);
+    if (ieee::is_nan(v_.scores[at])) refuse(text{} << "has a score that is no number, for piece " << id);
     if (type < token_type::normal || type > token_type::byte)
       refuse(text{} << "has type " << static_cast<int32>(type) << " for piece " << id << ", and types are 1 to 6");
     if (type == token_type::byte) {
       const int byte = byte_of(piece_of(id));
-      if (byte < 0) refuse(text{} << "has a byte piece " << id << " that is " << shown(piece_of(id)) << ", not <0x00> to <0xFF>");
+      if (byte < 0)
+        refuse(text{} << "has a byte piece " << id << " that is " << shown(piece_of(id)) << ", not <0x00> to <0xFF>");
       if (byte_ids_[byte] < 0) byte_ids_[byte] = id;
     } else if (type == token_type::normal || type == token_type::user_defined) {
       by_piece_.push_back(id);
@@ -221,18 +220,21 @@ class tokenizer {
   }
 
   void join(std::string_view spelt, std::vector<symbol>& symbols) const {
-    std::priority_queue<candidate> best;
+    std::vector<candidate> best;  // a heap
     const auto meet = [&](uint32 left) {
       const uint32 right = symbols[left].next;
       if (right >= symbols.size()) return;
       const uint32 size = symbols[left].size + symbols[right].size;
       const int32 id = find(spelt.substr(symbols[left].first, size));
-      if (id >= 0) best.push({v_.scores[static_cast<size_t>(id)], left, right, size});
+      if (id < 0) return;
+      best.push_back({v_.scores[static_cast<size_t>(id)], left, right, size});
+      std::push_heap(best.begin(), best.end());
     };
     for (uint32 i = 0; i < symbols.size(); ++i) meet(i);
     while (!best.empty()) {
-      const candidate c = best.top();
-      best.pop();
+      std::pop_heap(best.begin(), best.end());
+      const candidate c = best.back();
+      best.pop_back();
       symbol &left = symbols[c.left], &right = symbols[c.right];
       if (left.size == 0 || right.size == 0 || left.size + right.size != c.size) continue;
       left.size = c.size;
@@ -254,7 +256,9 @@ class tokenizer {
       return;
     }
     if (id < 0) id = v_.unknown;
-    if (id < 0) fail(text{} << file_ << ": the vocabulary has neither pieces nor bytes for " << shown(s) << ", and no unknown token");
+    if (id < 0)
+      fail(text{} << file_ << ": the vocabulary has neither pieces nor bytes for " << shown(s)
+                  << ", and no unknown token");
     ids.push_back(id);
   }
 

@@ -128,7 +128,8 @@ TEST_CASE("maps every element type by its number") {
 }
 
 TEST_CASE("refuses element types by number and tensor") {
-  CHECK(contains(refusal(one_tensor({1}, 27, 0)), "type of tensor blk.0.w at byte 51 is 27 (I64), for which poot has no"));
+  CHECK(contains(refusal(one_tensor({1}, 27, 0)),
+                 "type of tensor blk.0.w at byte 51 is 27 (I64), for which poot has no"));
   CHECK(contains(refusal(one_tensor({256}, 10, 0)), "is 10 (Q2_K)"));
   for (poot::uint32 number : {4u, 5u, 31u, 33u, 36u, 38u, 40u, 1000u, ~0u}) {
     const std::string why = refusal(one_tensor({256}, number, 0));
@@ -145,7 +146,9 @@ TEST_CASE("refuses what is not GGUF version 3") {
 }
 
 TEST_CASE("no count is believed before it is compared with the bytes left") {
-  for (uint64 count : {uint64{1}, uint64{1} << 32, uint64{1} << 60, ~uint64{0}}) {
+  // among them counts whose product with the size of an item wraps to little
+  for (uint64 count : {uint64{1}, uint64{1} << 32, uint64{1} << 60, uint64{1} << 61, uint64{1} << 62,
+                       ~uint64{0} / 24 + 1, ~uint64{0}}) {
     CHECK(contains(refusal(file_bytes().gguf_header(count, 0)), "tensor count at byte 8 claims"));
     CHECK(contains(refusal(file_bytes().gguf_header(0, count)), "key count at byte 16 claims"));
     for (poot::uint32 item : {0u, 4u, 8u, 10u}) {
@@ -192,7 +195,8 @@ TEST_CASE("refuses extents whose product wraps, whatever their order") {
        {std::vector<uint64>{big, big}, {half, half, 2}, {uint64{1} << 62}, {0, big, big}, {big, big, 0}, {big, 0, big},
         {uint64{1} << 33, uint64{1} << 33, 1, 1}})
     CHECK(contains(refusal(one_tensor(extents, 0, 0)), "extents of tensor blk.0.w at byte 43 multiply to more than"));
-  CHECK(contains(refusal(one_tensor({~uint64{0}}, 0, 0)), "extent of tensor blk.0.w at byte 43 is 18446744073709551615"));
+  CHECK(
+      contains(refusal(one_tensor({~uint64{0}}, 0, 0)), "extent of tensor blk.0.w at byte 43 is 18446744073709551615"));
   CHECK(contains(refusal(one_tensor({uint64{1} << 63, 0}, 0, 0)), "extent of tensor blk.0.w"));
 }
 
@@ -249,11 +253,13 @@ TEST_CASE("refuses unknown value types, nested arrays and other bools") {
   CHECK(contains(refusal(one_key("k", 9, [](file_bytes& f) { f.u32(13).data(64); })), "item type of key k"));
   CHECK(contains(refusal(one_key("k", 9, [](file_bytes& f) { f.u32(9).u64(1).u32(0).u64(0); })), "nested"));
   CHECK(contains(refusal(one_key("k", 7, [](file_bytes& f) { f.u8(2); })), "value of key k at byte 37 is 2"));
-  CHECK(contains(refusal(one_key("k", 9, [](file_bytes& f) { f.u32(7).u64(3).u8(1).u8(9).u8(0); })), "at byte 50 is 9"));
+  CHECK(
+      contains(refusal(one_key("k", 9, [](file_bytes& f) { f.u32(7).u64(3).u8(1).u8(9).u8(0); })), "at byte 50 is 9"));
 }
 
 TEST_CASE("a name from a file cannot break a message") {
-  const std::string why = refusal(one_key(std::string("a\n\x1b[2J") + std::string(500, 'x'), 13, [](file_bytes& f) { f.data(9); }));
+  const std::string why =
+      refusal(one_key(std::string("a\n\x1b[2J") + std::string(500, 'x'), 13, [](file_bytes& f) { f.data(9); }));
   CHECK(contains(why, "a\\x0a\\x1b[2Jxxx"));
   CHECK(why.size() < 300);
 }

@@ -41,7 +41,8 @@ TEST_CASE("reads headers of versions 1, 2 and 3") {
     CHECK(a.bytes() == f.view().subview(f.bytes.size() - 24, 24));
   }
   for (int version : {0, 4, 255}) {
-    const file_bytes f = file_bytes().chars("\x93NUMPY").u8(static_cast<poot::uint64>(version)).u8(0).u16(2).chars("{}");
+    const file_bytes f =
+        file_bytes().chars("\x93NUMPY").u8(static_cast<poot::uint64>(version)).u8(0).u16(2).chars("{}");
     CHECK(contains(refusal(f), "version at byte 6 is " + std::to_string(version)));
   }
 }
@@ -88,15 +89,29 @@ TEST_CASE("refuses bools that are neither 0 nor 1") {
 }
 
 TEST_CASE("refuses headers that are anything else") {
-  for (const char* header :
-       {"", "{", "{}", "x", "{'descr'", "{'descr':", "{'descr': '<f4'", "{'descr': '<f4'}", "{'descr': <f4}",
-        "{'descr': ('<f4', (2,)), 'fortran_order': False, 'shape': ()}", "{'descr': [('a', '<f4')]}",
-        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': ()}", "{'other': 1}",
-        "{'descr': '<f4', 'fortran_order': 0, 'shape': ()}", "{'descr': '<f4', 'fortran_order': False, 'shape': 4}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (1)}", "{'descr': '<f4', 'fortran_order': False, 'shape': [1]}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': (1.0,)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (1 1)}", "{'descr': '<f4', 'fortran_order': False, 'shape': (,)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x", "{'descr': '<f4' 'fortran_order': False, 'shape': (1,)}"})
+  for (const char* header : {"",
+                             "{",
+                             "{}",
+                             "x",
+                             "{'descr'",
+                             "{'descr':",
+                             "{'descr': '<f4'",
+                             "{'descr': '<f4'}",
+                             "{'descr': <f4}",
+                             "{'descr': ('<f4', (2,)), 'fortran_order': False, 'shape': ()}",
+                             "{'descr': [('a', '<f4')]}",
+                             "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': ()}",
+                             "{'other': 1}",
+                             "{'descr': '<f4', 'fortran_order': 0, 'shape': ()}",
+                             "{'descr': '<f4', 'fortran_order': False, 'shape': 4}",
+                             "{'descr': '<f4', 'fortran_order': False, 'shape': (1)}",
+                             "{'descr': '<f4', 'fortran_order': False, 'shape': [1]}",
+                             "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+                             "{'descr': '<f4', 'fortran_order': False, 'shape': (1.0,)}",
+                             "{'descr': '<f4', 'fortran_order': False, 'shape': (1 1)}",
+                             "{'descr': '<f4', 'fortran_order': False, 'shape': (,)}",
+                             "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
+                             "{'descr': '<f4' 'fortran_order': False, 'shape': (1,)}"})
     CHECK_MESSAGE(contains(refusal(header, 4), "a.npy: the header at byte"), header);
 }
 
@@ -146,7 +161,8 @@ TEST_CASE("what is written reads the same") {
     for (const poot::tensor_type& type : {poot::type_of(t), poot::type_of(t, 5), poot::type_of(t, 0, 3),
                                           poot::type_of(t, 2, 3, 1, 2, 1, 1)}) {
       std::vector<poot::uint8> bytes(static_cast<size_t>(type.bytes()));
-      for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<poot::uint8>(t == poot::boolean ? i & 1 : i * 37);
+      for (size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<poot::uint8>(t == poot::boolean ? i & 1 : i * 37);
       write_npy(dir / "a.npy", type, {bytes.data(), bytes.size()});
       const npy a = npy::open(dir / "a.npy");
       CHECK(a.type() == type);
@@ -168,7 +184,8 @@ TEST_CASE("a write that cannot be leaves the file as it was") {
         (dir / "a.npy") + ": npy has no type for bf16; cast to f32 before writing");
   CHECK(contains(attempt(dir / "a.npy", poot::type_of(poot::q8_0, 32)), "npy has no type for q8_0"));
   CHECK(contains(attempt(dir / "a.npy", poot::type_of(poot::f32, 3)), "65536 bytes, not those of its extents"));
-  CHECK(contains(attempt(dir / "a.npy", poot::type_of(poot::f32, poot::extent::dynamic("L", 16384))), "dynamic extent"));
+  CHECK(
+      contains(attempt(dir / "a.npy", poot::type_of(poot::f32, poot::extent::dynamic("L", 16384))), "dynamic extent"));
   CHECK(contains(attempt(dir / "none/a.npy", poot::type_of(poot::f32, 1 << 14)), "No such file or directory"));
   ::mkdir((dir / "full").c_str(), 0700);
   put(dir / "full/x", "x");

@@ -25,10 +25,12 @@ std::string entry(std::string_view dtype, std::string_view shape, std::string_vi
 
 TEST_CASE("reads tensors in any order, metadata apart, empty tensors too") {
   const auto f = file_bytes::safetensors(
-      "{\"__metadata__\":{\"format\":\"pt\",\"a\":\"b\"}, \"late\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[8,20]},"
+      "{\"__metadata__\":{\"format\":\"pt\",\"a\":\"b\"}, "
+      "\"late\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[8,20]},"
       "\"early\":{\"data_offsets\":[0,8],\"shape\":[2,2],\"dtype\":\"BF16\"},"
       "\"none\":{\"dtype\":\"F64\",\"shape\":[0,4],\"data_offsets\":[20,20]},"
-      "\"one \\u00e9\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[20,21]}}   ", 21);
+      "\"one \\u00e9\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[20,21]}}   ",
+      21);
   const size_t data = f.bytes.size() - 21;
   const safetensors s = safetensors::parse(f.view(), "m.safetensors");
   CHECK(s.tensors().size() == 4);
@@ -52,11 +54,13 @@ TEST_CASE("a file without tensors is a file") {
 }
 
 TEST_CASE("maps every element type by its name") {
-  struct { const char* name; poot::dtype type; int bytes; } const rows[] = {
-      {"F64", poot::f64, 8}, {"F32", poot::f32, 4}, {"F16", poot::f16, 2}, {"BF16", poot::bf16, 2}, {"I32", poot::i32, 4},
-      {"U32", poot::u32, 4}, {"I8", poot::i8, 1},   {"U8", poot::u8, 1},   {"BOOL", poot::boolean, 1}};
+  struct { const char* name; poot::dtype type; int bytes;
+  } const rows[] = {{"F64", poot::f64, 8},   {"F32", poot::f32, 4}, {"F16", poot::f16, 2},
+                    {"BF16", poot::bf16, 2}, {"I32", poot::i32, 4}, {"U32", poot::u32, 4},
+                    {"I8", poot::i8, 1},     {"U8", poot::u8, 1},   {"BOOL", poot::boolean, 1}};
   for (const auto& r : rows) {
-    const auto f = file_bytes::safetensors(entry(r.name, "1", "0," + std::to_string(r.bytes)), static_cast<size_t>(r.bytes));
+    const auto f =
+        file_bytes::safetensors(entry(r.name, "1", "0," + std::to_string(r.bytes)), static_cast<size_t>(r.bytes));
     CHECK(safetensors::parse(f.view(), "f").tensor("w").type.element == r.type);
   }
   for (const char* name : {"I64", "U64", "I16", "F8_E4M3", "f32", ""})
@@ -67,7 +71,8 @@ TEST_CASE("the header's length is compared with the file and with the format's l
   CHECK(contains(refusal(file_bytes()), "has 0 bytes"));
   CHECK(contains(refusal(file_bytes().u32(0)), "has 4 bytes"));
   for (uint64 length : {uint64{3}, uint64{100000001}, uint64{1} << 63, ~uint64{0}, ~uint64{0} - 7})
-    CHECK(contains(refusal(file_bytes().u64(length).chars("{}")), "header length at byte 0 is " + std::to_string(length)));
+    CHECK(contains(refusal(file_bytes().u64(length).chars("{}")),
+                   "header length at byte 0 is " + std::to_string(length)));
   CHECK(contains(refusal(""), "does not begin with {"));
   CHECK(contains(refusal(" {}"), "does not begin with {"));
 }
@@ -108,20 +113,36 @@ TEST_CASE("refuses whatever comes twice") {
   const std::string w = "\"w\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
   CHECK(refusal("{" + w + "}") == "no error");
   CHECK(refusal("{" + w + "," + w + "}") == "m.safetensors: there are two tensors w");
-  CHECK(contains(refusal("{" + w + ",\"\\u0077\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}"), "two tensors w"));
+  CHECK(contains(refusal("{" + w + ",\"\\u0077\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}"),
+                 "two tensors w"));
   CHECK(contains(refusal("{\"__metadata__\":{},\"__metadata__\":{}}"), "__metadata__ stands twice"));
   CHECK(contains(refusal("{\"__metadata__\":{\"a\":\"\",\"a\":\"\"}}"), "two entries a"));
   CHECK(contains(refusal("{\"w\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}"), "tensor w has two fields dtype"));
 }
 
 TEST_CASE("refuses what the format does not hold") {
-  for (const char* header :
-       {"{\"w\":1}", "{\"w\":null}", "{\"w\":[]}", "{\"w\":\"x\"}", "{\"w\":true}", "{\"w\":{\"dtype\":1}}",
-        "{\"w\":{\"dtype\":[\"F32\"]}}", "{\"w\":{\"dtype\":{}}}", "{\"w\":{\"shape\":1}}", "{\"w\":{\"shape\":[-1]}}",
-        "{\"w\":{\"shape\":[1.0]}}", "{\"w\":{\"shape\":[1e3]}}", "{\"w\":{\"shape\":[[1]]}}", "{\"w\":{\"shape\":[{}]}}",
-        "{\"w\":{\"shape\":[\"1\"]}}", "{\"w\":{\"shape\":[null]}}", "{\"w\":{\"data_offsets\":[0]}}",
-        "{\"w\":{\"data_offsets\":[0,0,0]}}", "{\"w\":{\"data_offsets\":{}}}", "{\"w\":{\"extra\":0}}", "{\"w\":{}}",
-        "{\"w\":{\"dtype\":\"U8\",\"shape\":[0]}}"})
+  for (const char* header : {"{\"w\":1}",
+                             "{\"w\":null}",
+                             "{\"w\":[]}",
+                             "{\"w\":\"x\"}",
+                             "{\"w\":true}",
+                             "{\"w\":{\"dtype\":1}}",
+                             "{\"w\":{\"dtype\":[\"F32\"]}}",
+                             "{\"w\":{\"dtype\":{}}}",
+                             "{\"w\":{\"shape\":1}}",
+                             "{\"w\":{\"shape\":[-1]}}",
+                             "{\"w\":{\"shape\":[1.0]}}",
+                             "{\"w\":{\"shape\":[1e3]}}",
+                             "{\"w\":{\"shape\":[[1]]}}",
+                             "{\"w\":{\"shape\":[{}]}}",
+                             "{\"w\":{\"shape\":[\"1\"]}}",
+                             "{\"w\":{\"shape\":[null]}}",
+                             "{\"w\":{\"data_offsets\":[0]}}",
+                             "{\"w\":{\"data_offsets\":[0,0,0]}}",
+                             "{\"w\":{\"data_offsets\":{}}}",
+                             "{\"w\":{\"extra\":0}}",
+                             "{\"w\":{}}",
+                             "{\"w\":{\"dtype\":\"U8\",\"shape\":[0]}}"})
     CHECK_MESSAGE(contains(refusal(header), "tensor w "), header);
   for (const char* header : {"{\"__metadata__\":1}", "{\"__metadata__\":[]}", "{\"__metadata__\":{\"a\":1}}",
                              "{\"__metadata__\":{\"a\":{}}}", "{\"__metadata__\":{\"a\":[]}}"})

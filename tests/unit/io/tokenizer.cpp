@@ -6,6 +6,7 @@
 #include "../../support/llama2c.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <map>
 
 using namespace poot_tests;
@@ -80,7 +81,8 @@ ids encode_by_definition(const vocabulary& v, const std::string& text) {
 
 static_assert(poot::io::utf8_length("a") == 1 && poot::io::utf8_length("\xc3\xa9") == 2);
 static_assert(poot::io::utf8_length("\xe2\x96\x81") == 3 && poot::io::utf8_length("\xf4\x8f\xbf\xbf") == 4);
-static_assert(poot::io::utf8_length("") == 0 && poot::io::utf8_length("\x80") == 0 && poot::io::utf8_length("\xc3") == 0);
+static_assert(poot::io::utf8_length("") == 0 && poot::io::utf8_length("\x80") == 0 &&
+              poot::io::utf8_length("\xc3") == 0);
 static_assert(poot::io::utf8_length("\xc0\x80") == 0 && poot::io::utf8_length("\xe0\x9f\xbf") == 0);  // too long
 static_assert(poot::io::utf8_length("\xed\xa0\x80") == 0 && poot::io::utf8_length("\xf4\x90\x80\x80") == 0);
 
@@ -132,7 +134,8 @@ TEST_CASE("what is no piece becomes its bytes, and they decode to themselves") {
     if (c < 0x80) all += static_cast<char>(c);
     else if (c < 0x800) (all += static_cast<char>(0xc0 | c >> 6)) += static_cast<char>(0x80 | (c & 63));
     else if (c < 0xd800 || (c > 0xdfff && c < 0x10000))
-      ((all += static_cast<char>(0xe0 | c >> 12)) += static_cast<char>(0x80 | (c >> 6 & 63))) += static_cast<char>(0x80 | (c & 63));
+      ((all += static_cast<char>(0xe0 | c >> 12)) += static_cast<char>(0x80 | (c >> 6 & 63))) +=
+          static_cast<char>(0x80 | (c & 63));
   all += std::string("\0\xf0\x9f\x98\x80", 5);
   CHECK(t.decode(seen(t.encode(all))) == all);
 }
@@ -177,14 +180,16 @@ TEST_CASE("tokens one by one give the text of the whole") {
 
 TEST_CASE("text that is not UTF-8 is refused with its byte") {
   const tokenizer t(with_pieces({}));
-  for (const char* text : {"ab\xff", "ab\xc3", "ab\xc3(", "ab\xe2\x96", "ab\xed\xa0\x80", "ab\xc0\x80", "ab\xf5\x80\x80\x80"})
+  for (const char* text :
+       {"ab\xff", "ab\xc3", "ab\xc3(", "ab\xe2\x96", "ab\xed\xa0\x80", "ab\xc0\x80", "ab\xf5\x80\x80\x80"})
     CHECK(message_of([&] { t.encode(text); }) == "a text to encode is not UTF-8 at byte 2");
 }
 
 TEST_CASE("ids outside the vocabulary are refused") {
   const tokenizer t(with_pieces({}), "m.gguf");
   for (int32 id : {-1, 259, 1 << 30, -2147483647 - 1}) {
-    CHECK(contains(message_of([&] { t.decode(seen({id})); }), "m.gguf: token id " + std::to_string(id) + " is not in 0 to 258"));
+    CHECK(contains(message_of([&] { t.decode(seen({id})); }),
+                   "m.gguf: token id " + std::to_string(id) + " is not in 0 to 258"));
     CHECK_THROWS_AS(t.piece(id), poot::error);
   }
   CHECK(t.piece(258) == "<0xFF>");
@@ -209,7 +214,8 @@ TEST_CASE("refuses vocabularies that do not hold together") {
 
 TEST_CASE("a long text takes no quadratic time") {
   std::vector<std::pair<std::string, float>> pieces = {{"_", 0}};
-  for (int size = 1; size <= 16; ++size) pieces.push_back({std::string(static_cast<size_t>(size), 'a'), static_cast<float>(size)});
+  for (int size = 1; size <= 16; ++size)
+    pieces.push_back({std::string(static_cast<size_t>(size), 'a'), static_cast<float>(size)});
   const tokenizer t(with_pieces(pieces));
   const auto begin = std::chrono::steady_clock::now();
   const ids got = t.encode(std::string(1 << 18, 'a'));
@@ -242,7 +248,10 @@ TEST_CASE("reads the vocabulary of a GGUF file, and refuses other models") {
 
 TEST_CASE("the ids of the Meadow models give their texts") {
   const std::string folder = std::string(POOT_SOURCE_DIR) + "/examples/models/meadow/";
-  const struct { const char* model; std::string name; } rows[] = {{"meadow.gguf", "greedy_f16"}, {"meadow-q8_0.gguf", "greedy_q8_0"}};
+  const struct {
+    const char* model;
+    std::string name;
+  } rows[] = {{"meadow.gguf", "greedy_f16"}, {"meadow-q8_0.gguf", "greedy_q8_0"}};
   for (const auto& [model, name] : rows) {
     const tokenizer t = tokenizer::from_gguf(gguf::open(folder + model));
     const ids all = read_ids(folder + name + "_ids.txt");
@@ -262,9 +271,12 @@ TEST_CASE("the ids of stories260K give its text") {
   REQUIRE(all.size() == 200);
   const std::string text =
       "Once upon a time, there was a little girl named Lily. She loved to play outside in the park. One day, she saw a "
-      "big, red ball. She wanted to play with it, but it was too high.\nLily's mom said, \"Lily, let's go to the park.\" "
-      "Lily was sad and didn't know what to do. She said, \"I want to play with your ball, but I can't find it.\"\nLily "
-      "was sad and didn't know what to do. She said, \"I'm sorry, Lily. I didn't know what to do.\"\nLily didn't want to "
+      "big, red ball. She wanted to play with it, but it was too high.\nLily's mom said, \"Lily, let's go to the "
+      "park.\" "
+      "Lily was sad and didn't know what to do. She said, \"I want to play with your ball, but I can't find "
+      "it.\"\nLily "
+      "was sad and didn't know what to do. She said, \"I'm sorry, Lily. I didn't know what to do.\"\nLily didn't want "
+      "to "
       "help her mom, so she";
   CHECK(text.size() == 464);
   CHECK(t.decode(seen(all)) == text);

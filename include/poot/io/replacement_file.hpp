@@ -1,0 +1,60 @@
+#pragma once
+/// Writing a file so that a reader sees the old one or the whole new one.
+
+#include <poot/io/mapping.hpp>
+
+#include <atomic>
+
+namespace poot::io {
+
+/// A new file beside `path` that takes its place when it is whole, or vanishes.
+class replacement_file {
+ public:
+  explicit replacement_file(std::string path) : path_(std::move(path)) {
+    static std::atomic<unsigned> serial{0};
+    if (path_.find('\0') != std::string::npos) fail("a path to write contains a zero byte");
+    do {
+      temporary_ = path_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(serial++);
+      file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (file_ < 0 && errno == EEXIST);
+    if (file_ < 0) fail_system(path_, "create a file beside it");
+  }
+  replacement_file(const replacement_file&) = delete;
+  replacement_file& operator=(const replacement_file&) = delete;
+  ~replacement_file() {
+    if (file_ >= 0) ::close(file_);
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  }
+
+  void write(view<uint8> bytes) {
+    for (size_t done = 0; done < bytes.size();) {
+      const ::ssize_t n = ::write(file_, bytes.data() + done, bytes.size() - done);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_system(path_, "write");
+      done += static_cast<size_t>(n);
+    }
+  }
+
+  /// On disk before it has the name, so that no crash leaves half a file under it.
+  void commit() {
+    if (::fsync(file_) != 0) fail_system(path_, "write to disk");
+    const int closed = ::close(std::exchange(file_, -1));
+    if (closed != 0) fail_system(path_, "close");
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_system(path_, "replace");
+    temporary_.clear();
+    // The new name reaches the disk with its directory; a file system that cannot do this still has a whole file.
+    const size_t slash = path_.rfind('/');
+    const std::string directory = slash == path_.npos ? "." : path_.substr(0, slash + 1);
+    const int opened = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened >= 0) {
+      ::fsync(opened);
+      ::close(opened);
+    }
+  }
+
+ private:
+  std::string path_, temporary_;
+  int file_ = -1;
+};
+
+}  // namespace poot::io
