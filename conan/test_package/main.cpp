@@ -1,6 +1,5 @@
 // What a user of the package compiles first: both tests of the package build this file.
-#include <poot/core/dtype.hpp>
-#include <poot/version.hpp>
+#include <poot/poot.hpp>
 
 #include <cstdio>
 
