@@ -3,6 +3,7 @@
 #include <poot/core/packed.hpp>
 #include <poot/run/host/contraction.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <math.h>
 #include <string>
@@ -250,4 +251,64 @@ TEST_CASE("interleaving refuses what it cannot store") {
                     "interleave: K = 33 is not a multiple of the block of q8_0");
   CHECK_THROWS_WITH(host::interleave(q8_0, 1, 32, &byte, host::matrix_order::kn, &byte),
                     "interleave: packed q8_0 is stored [N,K]; [K,N] was asked for");
+}
+
+TEST_CASE("activations are read where they lie, in either order, every type and stride") {
+  random_numbers r(6);
+  for (int trial = 0; trial < 60; ++trial) {
+    const dtype type = weight_types[trial % 3];
+    const bool kn = trial / 3 % 2;
+    const int64 M = trial % 4 == 0 ? 1 : 1 + r.below(40), N = trial % 5 == 0 ? 64 : 1 + r.below(100), K = r.below(trial % 7 == 0 ? 600 : 100);
+    const int64 rows = kn ? K : N, columns = kn ? N : K, stride = columns + r.below(5), size = byte_size(type, 1);
+    const matrix m(type, N, K, r);
+    std::vector<uint8> stored(static_cast<size_t>(rows * stride * size + 1));
+    for (int64 n = 0; n < N; ++n)
+      for (int64 k = 0; k < K; ++k)
+        __builtin_memcpy(&stored[static_cast<size_t>((kn ? k * stride + n : n * stride + k) * size)],
+                         &m.bytes[static_cast<size_t>((n * K + k) * size)], static_cast<size_t>(size));
+    std::vector<float> a(static_cast<size_t>(M * K + 1)), expected(static_cast<size_t>(M * N));
+    for (float& x : a) x = r.number();
+    for (int64 i = 0; i < M * N; ++i)
+      expected[static_cast<size_t>(i)] = reference(
+          K, [&](int64 k) { return a[static_cast<size_t>(i / N * K + k)]; }, [&](int64 k) { return m.values[static_cast<size_t>(i % N * K + k)]; });
+    const auto b = host::source_of(type, N, K, stored.data(), kn ? host::matrix_order::kn : host::matrix_order::nk, stride);
+    CAPTURE(M);
+    CAPTURE(N);
+    CAPTURE(K);
+    CAPTURE(kn);
+    on_every_isa([&] {
+      for (const int threads : {1, 2}) {
+        std::vector<float> c(expected.size());
+        host::contract(M, b, {a.data(), K}, {c.data(), N}, pool_of(threads));
+        int wrong = 0;
+        for (size_t i = 0; i < c.size(); ++i) wrong += bits_of(c[i]) != bits_of(expected[i]);
+        REQUIRE(wrong == 0);
+      }
+    });
+  }
+}
+
+TEST_CASE("a batch of small products runs each once") {
+  random_numbers r(7);
+  const int64 batch = 9, N = 40, K = 8;
+  std::vector<float> a(batch * K), b(batch * K * N), c(batch * N), expected(batch * N);
+  for (float& x : a) x = r.number();
+  for (float& x : b) x = r.number();
+  for (int64 i = 0; i < batch * N; ++i)
+    expected[static_cast<size_t>(i)] = reference(
+        K, [&](int64 k) { return a[static_cast<size_t>(i / N * K + k)]; },
+        [&](int64 k) { return b[static_cast<size_t>((i / N * K + k) * N + i % N)]; });
+  on_every_isa([&] {
+    for (const int threads : {1, 2}) {
+      std::fill(c.begin(), c.end(), -1.0f);
+      host::pool& p = pool_of(threads);
+      host::contract_each(batch, K * N, [&](int64 i) {
+        host::contract(1, host::source_of(f32, N, K, &b[static_cast<size_t>(i * K * N)], host::matrix_order::kn, N),
+                       {&a[static_cast<size_t>(i * K)], K}, {&c[static_cast<size_t>(i * N)], N}, p);
+      }, p);
+      int wrong = 0;
+      for (size_t i = 0; i < c.size(); ++i) wrong += bits_of(c[i]) != bits_of(expected[i]);
+      REQUIRE(wrong == 0);
+    }
+  });
 }

@@ -218,4 +218,27 @@ inline void contract(int64 M, const weights& w, const left_operand& a, const con
   detail::contract(M, source_of(w), a, c, threads);
 }
 
+/// C[M, b.n] = A[M, b.k] · b, with b where it lies: `source_of` names the forms.
+inline void contract(int64 M, const panel_source& b, const left_operand& a, const contraction_result& c,
+                     pool& threads = shared_pool()) {
+  detail::contract(M, b, a, c, threads);
+}
+
+/// Calls item(i) for i in 0 … count, each of which calls `contract` with the same pool: a batch of products of
+/// `work_of_one` multiply-adds. Threads share the items where these are many or small, else the inside of each.
+template <class Item>
+void contract_each(int64 count, int64 work_of_one, Item&& item, pool& threads = shared_pool()) {
+  const bool share = count >= 4 * threads.threads() || work_of_one < 2 * threads.threads() * detail::least_share;
+  if (!share) {
+    for (int64 i = 0; i < count; ++i) item(i);
+    return;
+  }
+  threads.parallel(
+      count,
+      [&](int64 begin, int64 end, int) {
+        for (int64 i = begin; i < end; ++i) item(i);
+      },
+      detail::grain_for(work_of_one));
+}
+
 }  // namespace poot::run::host

@@ -11,8 +11,9 @@ namespace poot::run::host {
 /// Elements of K that are summed before they are added to the total: the order of numerics.md.
 inline constexpr int chunk = 256;
 
-/// How the right operand lies in memory: interleaved groups; activations [K,N] or [N,K]; packed rows as stored.
-enum class panel_form : uint8 { interleaved, kn, nk, rows };
+/// How the right operand lies in memory: interleaved groups; activations [K,N] or [N,K]; packed rows as stored; or
+/// nowhere, and a callback makes its panels.
+enum class panel_form : uint8 { interleaved, kn, nk, rows, made };
 
 /// Decodes `count` elements of one packed row.
 using decode_function = void (*)(dtype type, const uint8* from, int count, float* to);
@@ -29,6 +30,9 @@ struct panel_source {
   int64 n_stride = 0;
   bool copy = false;  // panels of [K,N] are used often enough to be copied together first
   decode_function decode = nullptr;
+  /// Writes B[k0 … k0+count, column0 … column0+columns] to room (count, 32); the other columns stay as they are.
+  void (*make)(const void* context, int64 column0, int columns, int64 k0, int count, float* room) = nullptr;
+  const void* context = nullptr;
 
   /// Whether all groups of 32 columns can be read in place, side by side.
   bool equal_groups() const {
@@ -69,6 +73,24 @@ inline panel_source source_of(const weights& w) {
   panel_source s{panel_form::interleaved, w.type, w.n, w.k, w.data};
   s.group_stride = group_bytes(w.type, w.k);
   s.k_stride = group_rows;
+  return s;
+}
+
+/// An activation f32, bf16 or f16 that lies [K,N] or [N,K], rows `stride` elements apart.
+inline panel_source source_of(dtype type, int64 n, int64 k, const void* data, matrix_order order, int64 stride) {
+  const bool kn = order == matrix_order::kn;
+  panel_source s{kn ? panel_form::kn : panel_form::nk, type, n, k, static_cast<const uint8*>(data)};
+  s.group_stride = group_rows * row(type).block_bytes;
+  (kn ? s.k_stride : s.n_stride) = stride;
+  (kn ? s.n_stride : s.k_stride) = 1;
+  return s;
+}
+
+/// [K,N] whose panels `make` writes; see panel_source.
+inline panel_source source_of(int64 n, int64 k, decltype(panel_source::make) make, const void* context) {
+  panel_source s{panel_form::made, f32, n, k, nullptr};
+  s.make = make;
+  s.context = context;
   return s;
 }
 
