@@ -30,8 +30,9 @@ constexpr maskx below(u32x a, u32x b) { return a < b; }
 constexpr maskx below_signed(u32x a, u32x b) { return static_cast<int32>(a) < static_cast<int32>(b); }
 constexpr maskx same(u32x a, u32x b) { return a == b; }
 constexpr maskx not_(maskx m) { return !m; }
-constexpr f32x select(maskx m, f32x yes, f32x no) { return m ? yes : no; }
 constexpr u32x select(maskx m, u32x yes, u32x no) { return m ? yes : no; }
+/// Of bits, because under `-ffinite-math-only` a compiler drops the choice of a NaN.
+constexpr f32x select(maskx m, f32x yes, f32x no) { return from_bits(select(m, to_bits(yes), to_bits(no))); }
 constexpr f32x to_float(u32x i) { return static_cast<float>(static_cast<int32>(i)); }
 constexpr u32x to_int(f32x x) { return static_cast<uint32>(static_cast<int32>(x)); }
 

@@ -11,6 +11,10 @@ namespace poot::elementary {
 
 namespace detail {
 
+// From bits, because under `-ffinite-math-only` a compiler drops the paths that return the constants.
+constexpr double nan() { return from_bits(uint64{0x7ff8} << 48); }
+constexpr double infinity() { return from_bits(uint64{0x7ff0} << 48); }
+
 /// A number as an unevaluated sum; |tail| is at most half an ULP of head.
 struct double_sum {
   double head, tail;
@@ -174,7 +178,7 @@ inline constexpr double erf_eighths[44] = {
 
 constexpr double exp(double x) {
   if (is_nan(x)) return x;
-  if (x > 710.0) return ieee::infinity_like(1.0);
+  if (x > 710.0) return detail::infinity();
   if (x < -746.0) return 0.0;
   const detail::reduced_exp e = detail::reduce_exp(x);
   return detail::scale(add(1.0, e.m), e.k);
@@ -184,9 +188,9 @@ constexpr double log(double x) {
   constexpr double p[] = {0x1.2f04537e863e7p-3, 0x1.39a1db0b62fe6p-3, 0x1.74663d6562c86p-3, 0x1.c71c521264991p-3,
                           0x1.24924941e329p-2,  0x1.999999997ff05p-2, 0x1.5555555555592p-1};
   if (is_nan(x)) return x;
-  if (ieee::is_infinite(x)) return x > 0.0 ? x : ieee::scalar_bits<double>::quiet_nan;
-  if (x == 0.0) return -ieee::infinity_like(1.0);
-  if (x < 0.0) return ieee::scalar_bits<double>::quiet_nan;
+  if (ieee::is_infinite(x)) return x > 0.0 ? x : detail::nan();
+  if (x == 0.0) return -detail::infinity();
+  if (x < 0.0) return detail::nan();
   // log(1 + f) = f - f^2/2 + s (f^2/2 + 2 s^2/3 + ...), s = f / (2 + f)
   const detail::binary_parts parts = detail::split_exponent(x);
   const double k = parts.k, f = sub(parts.m, 1.0), s = div(f, add(2.0, f)), ss = mul(s, s);
@@ -229,12 +233,13 @@ constexpr double erf(double x) {
 }
 
 constexpr double sin(double x) {
-  if (is_nan(x) || ieee::is_infinite(x)) return ieee::scalar_bits<double>::quiet_nan;
+  if (is_nan(x) || ieee::is_infinite(x)) return detail::nan();
   return x == 0.0 ? x : detail::sine(x, 0);
 }
 
 constexpr double cos(double x) {
-  return is_nan(x) || ieee::is_infinite(x) ? ieee::scalar_bits<double>::quiet_nan : detail::sine(x, 1);
+  if (is_nan(x) || ieee::is_infinite(x)) return detail::nan();
+  return detail::sine(x, 1);
 }
 
 namespace detail {
@@ -262,7 +267,7 @@ constexpr double positive_pow(double x, double y) {
   const double e_head = mul(t_head, l_head), e_tail = add(mul(sub(t, t_head), l_head), mul(t, l_tail));
   const double estimate = add(e_head, e_tail);
   if (estimate < -1076.0) return 0.0;
-  if (estimate > 1025.0) return ieee::infinity_like(1.0);
+  if (estimate > 1025.0) return infinity();
   const double shifted = add(estimate, to_integer), r = add(sub(e_head, sub(shifted, to_integer)), e_tail);
   return scale(add(1.0, mul(r, polynomial(q, r))), low_bits(shifted));
 }
@@ -270,8 +275,9 @@ constexpr double positive_pow(double x, double y) {
 }  // namespace detail
 
 constexpr double pow(double x, double y) {
-  if (x == 1.0 || y == 0.0) return 1.0;
-  if (is_nan(x) || is_nan(y)) return ieee::scalar_bits<double>::quiet_nan;
+  // by bits: under `-ffinite-math-only` a NaN may compare equal
+  if (to_bits(x) == to_bits(1.0) || to_bits(y) << 1 == 0) return 1.0;
+  if (is_nan(x) || is_nan(y)) return detail::nan();
   // from 2^53 every number is an even integer
   const double size = detail::magnitude(y);
   const bool large = size >= 0x1p+53;
@@ -281,9 +287,9 @@ constexpr double pow(double x, double y) {
   const double a = detail::magnitude(x);
   double result = 0.0;
   if (a == 0.0 || ieee::is_infinite(a))
-    result = (a == 0.0) == (y < 0.0) ? ieee::infinity_like(1.0) : 0.0;
+    result = (a == 0.0) == (y < 0.0) ? detail::infinity() : 0.0;
   else if (negative && !whole)
-    return ieee::scalar_bits<double>::quiet_nan;
+    return detail::nan();
   else
     result = detail::positive_pow(a, y);
   return negative && odd ? -result : result;

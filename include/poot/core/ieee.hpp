@@ -19,6 +19,10 @@
 #define POOT_FLOAT_REGISTER "+m"
 #endif
 
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#define POOT_FINITE_ALGEBRA
+#endif
+
 namespace poot::ieee {
 
 /// Hides a value from the optimiser.
@@ -28,20 +32,31 @@ constexpr Float opaque(Float x) {
   return x;
 }
 
-/// Hides an operand where the flags allow the compiler to reason with non-IEEE algebra.
+/// Hides an operand where the flags allow the compiler to reason with non-IEEE algebra. (clang 19 then also takes every
+/// float argument and result of a function for a finite number.)
 template <class Float>
 constexpr Float operand(Float x) {
-#ifdef __FAST_MATH__
+#ifdef POOT_FINITE_ALGEBRA
   return opaque(x);
 #else
   return x;
 #endif
 }
 
-constexpr uint32 to_bits(float x) { return std::bit_cast<uint32>(x); }
-constexpr uint64 to_bits(double x) { return std::bit_cast<uint64>(x); }
-constexpr float from_bits(uint32 b) { return std::bit_cast<float>(b); }
-constexpr double from_bits(uint64 b) { return std::bit_cast<double>(b); }
+/// The same for bits on their way from or to a float, in an integer register: clang takes the result of a floating `asm`
+/// for finite too.
+template <class Bits>
+constexpr Bits hidden(Bits b) {
+#ifdef POOT_FINITE_ALGEBRA
+  if (!std::is_constant_evaluated()) asm("" : "+r"(b));
+#endif
+  return b;
+}
+
+constexpr uint32 to_bits(float x) { return hidden(std::bit_cast<uint32>(x)); }
+constexpr uint64 to_bits(double x) { return hidden(std::bit_cast<uint64>(x)); }
+constexpr float from_bits(uint32 b) { return std::bit_cast<float>(hidden(b)); }
+constexpr double from_bits(uint64 b) { return std::bit_cast<double>(hidden(b)); }
 
 constexpr bool is_nan(float x) { return (to_bits(x) & 0x7fffffffu) > 0x7f800000u; }
 constexpr bool is_nan(double x) { return (to_bits(x) & ~(uint64{1} << 63)) > (uint64{0x7ff} << 52); }
@@ -201,3 +216,5 @@ static_assert(add(0x1.fffffep+127f, 0x1p+102f) == 0x1.fffffep+127f && is_infinit
 static_assert(sqrt_by_digits(0x1p-149f) == 0x1.6a09e6p-75f && sqrt_by_digits(2.0) == 0x1.6a09e667f3bcdp+0);
 
 }  // namespace poot::ieee
+
+#undef POOT_FINITE_ALGEBRA
