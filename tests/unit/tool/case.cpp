@@ -1,6 +1,6 @@
 // The runner must fail where a case does not hold: each test here starts from a case that passes and breaks it.
 #include "../../../examples/tool/case.cpp"
-#include "../../../examples/tool/executor.cpp"
+#include "../../../examples/tool/interpreter_executor.cpp"
 #include "../../../examples/tool/values.cpp"
 
 #include <doctest/doctest.h>
@@ -10,6 +10,12 @@
 using namespace poot;
 using namespace poot::tool;
 using nlohmann::json;
+
+std::vector<std::unique_ptr<executor>> poot::tool::executors() {
+  std::vector<std::unique_ptr<executor>> all;
+  all.push_back(make_interpreter(ir::outside::refuse));
+  return all;
+}
 
 namespace {
 
