@@ -55,6 +55,70 @@ TEST_CASE("random regions have the bits of their equations one by one") {
   });
 }
 
+TEST_CASE("chains of f32 and narrow operations have the bits of single steps") {
+  const op cheap[] = {op::add, op::sub, op::mul, op::div, op::max, op::min, op::neg, op::abs, op::sqrt, op::recip, op::exp};
+  pool two(2);
+  on_every_isa([&] {
+    for (uint64 seed = 0; seed < 150; ++seed) {
+      random_region r(seed + 5000, shapes[seed % shapes.size()], {});
+      const dtype t = seed % 4 == 0 ? bf16 : seed % 4 == 1 ? f16 : f32;
+      r.leaf(t, true);
+      const int count = 4 + r.random.below(20);
+      for (int i = 0; i < count; ++i) {
+        // mostly on the last value, so that chains are long
+        if (r.random.below(3)) {
+          const op o = cheap[r.random.below(11)];
+          uint32 in[2] = {r.members.empty() ? r.operand(t) : r.members.back(), r.operand(t)};
+          if (r.random.below(2)) std::swap(in[0], in[1]);
+          if (ir::row(o).arity == 1 || r.random.below(6)) r.add(r.g.apply(o, {in, static_cast<size_t>(ir::row(o).arity)}));
+          else if (ir::row(o).arity == 2) in[1] = in[0], r.add(r.g.apply(o, {in, 2}));
+        } else {
+          r.grow(cheap[r.random.below(11)], t);
+        }
+      }
+      if (!r.choose_outputs()) continue;
+      INFO("seed ", seed);
+      CHECK(differs(r.g, r.region(), r.values, r.counts, seed % 2 ? &two : nullptr, seed % 3) == "");
+    }
+  });
+}
+
+TEST_CASE("division by a uniform value is rounded like any other division") {
+  on_every_isa([] {
+    random_numbers random(11);
+    for (int trial = 0; trial < 300; ++trial) {
+      // near ties and near halves come from small whole numbers and from significands of many ones
+      const bool wild = trial % 3 == 0;
+      const auto draw = [&] {
+        const uint32 u = static_cast<uint32>(random.next() >> 32);
+        if (wild) return ieee::from_bits(static_cast<uint32>(random_element(random, f32)));
+        if (trial % 3 == 1) return ieee::from_bits((u & 0x807fffffu) | (120u + (u >> 23 & 15)) << 23);
+        return ieee::from_bits((u & 0x80000000u) | (126u + (u & 3)) << 23 | (0x7fffffu ^ (u >> 8 & 63)));
+      };
+      const float y = draw();
+      ir::graph g;
+      const uint32 x = g.leaf(op::input, type_of(f32, 4096), {}, "x");
+      const uint32 in[2] = {x, g.literal(f32, ieee::to_bits(y))};
+      const uint32 quotient = g.apply(op::div, {in, 2}), negative = g.apply(op::neg, {&quotient, 1});
+      std::vector<float> data(4096), single(4096), chained(4096);
+      for (float& v : data) v = draw();
+      const void* from = data.data();
+      void* to = single.data();
+      region(g, {region_kind::pointwise, {&quotient, 1}, {&quotient, 1}, 0}).run({&from, &to});
+      to = chained.data();
+      const uint32 members[2] = {quotient, negative};
+      region(g, {region_kind::pointwise, {members, 2}, {&negative, 1}, 0}).run({&from, &to});
+      int wrong = 0;
+      for (size_t i = 0; i < data.size(); ++i) {
+        const uint64 want = ieee::to_bits(ieee::div(data[i], y));
+        wrong += !same_value(f32, ieee::to_bits(single[i]), want) + !same_value(f32, ieee::to_bits(chained[i]) ^ 0x80000000u, want);
+      }
+      INFO("divisor ", y);
+      CHECK(wrong == 0);
+    }
+  });
+}
+
 TEST_CASE("dynamic extents are resolved at each run") {
   ir::graph g;
   const extent rows = g.dynamic("R", 64), cols = g.dynamic("C", 1000);

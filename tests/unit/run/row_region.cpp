@@ -158,5 +158,5 @@ TEST_CASE("a row region refuses other axes and other orders") {
   const uint32 sum = g.apply(op::reduce_sum, {&x, 1}, {second, 1});
   g.eqns[sum].sum = {32, 4096, false};
   CHECK_THROWS_WITH(region(g, {region_kind::row, {&sum, 1}, {&sum, 1}, 0}),
-                    "region: equation 2, reduce_sum of f32[4,1]: the host sums rows in 256 lanes and chunks of a multiple of 256");
+                    "region: equation 2, reduce_sum of f32[4,1]: the host sums rows in 256 lanes and chunks of a multiple of 512");
 }

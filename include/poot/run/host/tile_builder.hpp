@@ -124,8 +124,8 @@ class tile_builder {
       const tensor_type& t = g_.type(g_.operands(e)[0]);
       if (g_.attrs(e)[0] != t.rank - 1 || t.last() != p_.space.last()) refuse(id, "a row region reduces the last axis, over rows of one length");
       const bool ordered = e.kind == ir::op::reduce_sum && is_float(t.element) && e.sum.lanes != 0;
-      if (ordered && (e.sum.lanes != tile_elements || e.sum.chunk == 0 || e.sum.chunk % tile_elements != 0))
-        refuse(id, "the host sums rows in 256 lanes and chunks of a multiple of 256");
+      if (ordered && (e.sum.lanes != sum_lanes || e.sum.chunk == 0 || e.sum.chunk % tile_elements != 0))
+        refuse(id, "the host sums rows in 256 lanes and chunks of a multiple of 512");
       n.level = value_level::row;
       n.ready += 1;
       p_.flops += ir::row(e.kind).flops;
@@ -352,6 +352,7 @@ class tile_builder {
     r.operand = tile_register_of(nodes_[operand(n, 0)], phase);
     n.reg = r.out = emit_.add_uniform();
     r.state = emit_.add_scratch(reduction_state_bytes);
+    r.sums_f32 = e.kind == ir::op::reduce_sum && carrier_of(t) == carrier::f32;
     if (e.sum.lanes) r.chunk = e.sum.chunk;
     phase.reductions.push_back(r);
     emit_.convert(phase.after, emit_.after_reduction(e.kind, t), r.out, r.out);

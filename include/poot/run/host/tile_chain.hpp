@@ -14,14 +14,15 @@ class chain_joiner {
     const vec<tile_instruction>& list = phase_.instructions;
     for (size_t first = 0; first < list.size();) {
       const size_t count = follow(first);
-      if (count < 2) {
+      const bool sums = count > 0 && add_sum(first + count - 1);
+      if (count < 2 && !sums) {
         joined.push_back(list[first]);
       } else {
         tile_instruction chain = list[first + count - 1];
         const tile_instruction& head = list[first];
         chain.in[0] = head.operands == form::first_uniform ? head.in[1] : head.in[0];
         chain.in[1] = table_register();
-        chain.in[2] = emit_.add_register(register_kind::constant, keep_steps());
+        chain.in[2] = emit_.add_register(register_kind::constant, keep_steps(sums && !is_read_after(first + count - 1, chain.out)));
         chain.run = emit_.functions().chain();
         chain.chained = chain_op::end;
         joined.push_back(chain);
@@ -56,6 +57,20 @@ class chain_joiner {
     return next - first;
   }
 
+  /// Takes the sums of the result of instruction `last` into the chain.
+  bool add_sum(size_t last) {
+    bool any = false;
+    const uint16 value = phase_.instructions[last].out;
+    for (size_t k = last + 1; k < phase_.instructions.size(); ++k)
+      if (phase_.instructions[k].out == value) return false;
+    for (tile_reduction& r : phase_.reductions) {
+      if (r.operand != value || !r.sums_f32) continue;
+      r.is_step = any = true;
+      steps_.push_back({2 * static_cast<int>(chain_op::sum), emit_.add_register(register_kind::scratch, r.state)});
+    }
+    return any;
+  }
+
   static bool is_binary(chain_op o) { return o <= chain_op::min; }
 
   /// The step of an instruction whose operand `accumulator` (0 or 1) is the accumulator.
@@ -77,7 +92,7 @@ class chain_joiner {
     }
     if (p_.registers[value].kind == register_kind::kept) return true;
     for (const tile_reduction& r : phase_.reductions)
-      if (r.operand == value) return true;
+      if (r.operand == value && !r.is_step) return true;
     for (uint16 o : phase_.outputs)
       if (p_.outputs[o].slot == value) return true;
     return false;
@@ -90,8 +105,8 @@ class chain_joiner {
   }
 
   /// Puts the steps beside the constants; returns their offset in bytes.
-  uint32 keep_steps() {
-    steps_.push_back({2 * static_cast<int>(chain_op::end), 0});
+  uint32 keep_steps(bool drops) {
+    steps_.push_back({static_cast<uint16>(2 * static_cast<int>(drops ? chain_op::drop : chain_op::end)), 0});
     const uint32 at = static_cast<uint32>(p_.constants.size() * 8);
     for (size_t i = 0; i < steps_.size(); i += 2) {
       uint64 word = 0;

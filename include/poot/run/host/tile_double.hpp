@@ -51,23 +51,23 @@ void cast(void* out, const void* a, const void*, const void*, int count) {
 // ---- reductions: lanes as in tile_reduce.inc
 
 inline void sum_begin(void* state, const void*, const void*, const void*, int) {
-  __builtin_memset(state, 0, 8 * (tile_elements + 1));
+  __builtin_memset(state, 0, 8 * (sum_lanes + 1));
 }
 inline void sum_step(void* state, const void* a, const void*, const void*, int count) {
   double* const lane = static_cast<double*>(state);
-  for (int i = 0; i < count; ++i) lane[i] = ieee::add(lane[i], static_cast<const double*>(a)[i]);
+  for (int i = 0; i < count; ++i) lane[i % sum_lanes] = ieee::add(lane[i % sum_lanes], static_cast<const double*>(a)[i]);
 }
 inline void sum_fold(void* state, const void*, const void*, const void*, int) {
   double* const lane = static_cast<double*>(state);
-  for (int half = tile_elements / 2; half; half /= 2)
+  for (int half = sum_lanes / 2; half; half /= 2)
     for (int i = 0; i < half; ++i) lane[i] = ieee::add(lane[i], lane[i + half]);
-  lane[tile_elements] = ieee::add(lane[tile_elements], lane[0]);
-  __builtin_memset(state, 0, 8 * tile_elements);
+  lane[sum_lanes] = ieee::add(lane[sum_lanes], lane[0]);
+  __builtin_memset(state, 0, 8 * sum_lanes);
 }
 inline void first_finish(void* out, const void* state, int at) {
   for (int i = 0; i < uniform_elements; ++i) static_cast<double*>(out)[i] = static_cast<const double*>(state)[at];
 }
-inline void sum_finish(void* out, const void* state, const void*, const void*, int) { first_finish(out, state, tile_elements); }
+inline void sum_finish(void* out, const void* state, const void*, const void*, int) { first_finish(out, state, sum_lanes); }
 
 template <bool Largest>
 void extremum_begin(void* state, const void*, const void*, const void*, int) {

@@ -158,6 +158,7 @@ class tile_emitter {
       case ir::op::abs: return chain_op::abs;
       case ir::op::sqrt: return chain_op::sqrt;
       case ir::op::recip: return chain_op::recip;
+      case ir::op::exp: return chain_op::exp;
       default: return chain_op::end;
     }
   }

@@ -53,7 +53,7 @@ class tile_executor {
     run(p_.once, uniform_elements);
   }
 
-  /// Units of a pointwise region: up to 256 elements of one row, or whole short rows.
+  /// Units of a pointwise region: up to 512 elements of one row, or whole short rows.
   static int64 rows_of_unit(const tile_geometry& g) { return g.cols < tile_elements && g.cols > 0 ? tile_elements / g.cols : 1; }
   static int64 units_of_row(const tile_geometry& g) { return (g.cols + tile_elements - 1) / tile_elements; }
 
@@ -232,9 +232,11 @@ class tile_executor {
       for (const uint16 r : phase.kept)
         table_[r] = kept_row_of(p_.registers[r].at) + col * p_.kept[p_.registers[r].at].bytes;
       const bool direct = bind_outputs(phase, row * g_.cols + col, count);
+      for (const tile_reduction& r : phase.reductions)
+        if (r.is_step) reinterpret_cast<int32*>(scratch_ + r.state)[sum_count_word] = count;
       run(phase.instructions, rounded_up(count));
       for (const tile_reduction& r : phase.reductions) {
-        r.run.step(scratch_ + r.state, table_[r.operand], nullptr, nullptr, count);
+        if (!r.is_step) r.run.step(scratch_ + r.state, table_[r.operand], nullptr, nullptr, count);
         if (const int64 done = col + count; done % r.chunk == 0 || done == g_.cols)
           r.run.fold(scratch_ + r.state, nullptr, nullptr, nullptr, 0);
       }

@@ -1,7 +1,7 @@
 #pragma once
 /// The instructions of the tile interpreter: one function for each op, carrier and operand form, in each instruction set.
 ///
-/// A tile holds up to 256 elements. Its carrier is f32 for f32, f16 and bf16 (narrow values held exactly), 32-bit words
+/// A tile holds up to 512 elements. Its carrier is f32 for f32, f16 and bf16 (narrow values held exactly), 32-bit words
 /// for integers and bool (i8 sign extended, u8 and bool zero extended), and f64 for f64. A uniform operand is a vector of
 /// equal lanes.
 
@@ -10,7 +10,9 @@
 
 namespace poot::run::host {
 
-inline constexpr int tile_elements = 256;
+inline constexpr int tile_elements = 512;
+/// Partial sums of a row (numerics.md).
+inline constexpr int sum_lanes = 256;
 /// Elements of a uniform operand, and the multiple that a count of elements is rounded up to: the most lanes there are.
 inline constexpr int uniform_elements = 16;
 
@@ -108,13 +110,19 @@ struct reduction_functions {
   tile_function begin = nullptr, step = nullptr, fold = nullptr, finish = nullptr;
 };
 /// Bytes of the state of a reduction: 256 lanes of f64, and the total.
-inline constexpr int reduction_state_bytes = tile_elements * 8 + 64;
+inline constexpr int reduction_state_bytes = sum_lanes * 8 + 64;
 
 /// A step of a chain: an f32 operation of the accumulator x and, mostly, a register y. `sub_from` is y - x, `div_into`
-/// y / x; `store` keeps the accumulator in a register as well.
+/// y / x.
 enum class chain_op : uint8 {
-  add, sub, sub_from, mul, div, div_into, max, min, square, twice, neg, abs, sqrt, recip, round_f16, round_bf16, store, end
+  add, sub, sub_from, mul, div, div_into, max, min, square, twice, neg, abs, sqrt, recip, exp, round_f16, round_bf16,
+  store,  ///< keeps the accumulator in a register as well
+  sum,    ///< adds it to the lanes of a sum
+  end,    ///< the result is the accumulator
+  drop    ///< nobody reads the accumulator
 };
+/// Of a sum that is a step of a chain: how many elements of this tile count, in the 32-bit words of its state.
+inline constexpr int sum_count_word = sum_lanes + 1;
 struct chain_step {
   uint16 code = 0;  ///< twice the chain_op, plus 1 where the register is uniform
   uint16 reg = 0;
@@ -130,9 +138,9 @@ struct u8_tag { using stored = uint8; };
 
 #define POOT_BODY <poot/run/host/tile_ops.inc>
 #include <poot/run/host/each_isa.inc>
-#define POOT_BODY <poot/run/host/tile_chain.inc>
-#include <poot/run/host/each_isa.inc>
 #define POOT_BODY <poot/run/host/tile_memory.inc>
 #include <poot/run/host/each_isa.inc>
 #define POOT_BODY <poot/run/host/tile_reduce.inc>
+#include <poot/run/host/each_isa.inc>
+#define POOT_BODY <poot/run/host/tile_chain.inc>
 #include <poot/run/host/each_isa.inc>

@@ -1,5 +1,5 @@
 #pragma once
-/// A fused region as instructions over tiles of 256 elements: what the tile interpreter runs.
+/// A fused region as instructions over tiles of 512 elements: what the tile interpreter runs.
 ///
 /// A value is uniform (one for the region), a row value (one for each row of a row region) or a tile value. A row region
 /// runs each row in phases with a reduction between them; every other region is one phase.
@@ -62,6 +62,8 @@ struct tile_reduction {
   uint16 operand = 0, out = 0;
   uint32 state = 0;  ///< offset in scratch
   int32 chunk = 4096;
+  bool sums_f32 = false;
+  bool is_step = false;  ///< taken by a chain
 };
 
 struct tile_phase {
