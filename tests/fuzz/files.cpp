@@ -1,10 +1,11 @@
 /// Mutates valid files and hands them to the readers: each is read or refused with poot::error, nothing else happens,
 /// and no reader allocates more than a file of that size can need. Meant for -fsanitize=address,undefined.
 ///
-///     files [ITERATIONS [FORMAT [FIRST]]]
+///     files [ITERATIONS [SEED [FORMAT [FIRST]]]]
 ///
-/// Iteration i of a format is the same everywhere, so a failure is repeated by `files 1 FORMAT i`.
+/// Iteration i of a seed and format is the same everywhere: a failure is repeated by `files 1 SEED FORMAT i`.
 
+#include <poot/core/hash.hpp>
 #include <poot/io/gguf.hpp>
 #include <poot/io/npy.hpp>
 #include <poot/io/safetensors.hpp>
@@ -256,8 +257,8 @@ void mutate(bytes& file, const std::vector<bytes>& seeds, random_source& random)
   }
 }
 
-bytes mutant(const format& f, const std::vector<bytes>& seeds, uint64 iteration) {
-  random_source random{poot::hash_text(f.name) + iteration * 0x632be59bd9b4e019};
+bytes mutant(const format& f, const std::vector<bytes>& seeds, uint64 seed, uint64 iteration) {
+  random_source random{poot::mix(poot::mix(poot::hash_text(f.name), seed), iteration)};
   bytes file = seeds[random.below(seeds.size())];
   for (size_t count = random.below(2) ? 1 : 1 + random.below(5); count-- > 0;) mutate(file, seeds, random);
   if (random.below(4)) f.repair(file);
@@ -292,21 +293,29 @@ bool survives(const format& f, const bytes& file, bool& read) {
 
 int main(int count, char** arguments) {
   const uint64 iterations = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 2000;
-  const std::string_view only = count > 2 ? arguments[2] : "";
-  const uint64 first = count > 3 ? std::strtoull(arguments[3], nullptr, 10) : 0;
+  const uint64 seed = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 1;
+  const std::string_view only = count > 3 ? arguments[3] : "";
+  const uint64 first = count > 4 ? std::strtoull(arguments[4], nullptr, 10) : 0;
+  bool known = only.empty();
+  for (const format& f : formats) known = known || only == f.name;
+  if (!known || iterations == 0) {
+    std::fputs("files [ITERATIONS [SEED [gguf|safetensors|npy [FIRST]]]]\n", stderr);
+    return 2;
+  }
   for (const format& f : formats) {
     if (!only.empty() && only != f.name) continue;
     const std::vector<bytes> seeds = f.seeds();
     bool read = false;
-    for (const bytes& seed : seeds)
-      if (!survives(f, seed, read) || !read) {
+    for (const bytes& original : seeds)
+      if (!survives(f, original, read) || !read) {
         std::fprintf(stderr, "%s: a seed is not read\n", f.name);
         return 1;
       }
     uint64 read_count = 0;
     for (uint64 i = first; i < first + iterations; ++i) {
-      if (!survives(f, mutant(f, seeds, i), read)) {
-        std::fprintf(stderr, "repeat with: files 1 %s %llu\n", f.name, static_cast<unsigned long long>(i));
+      if (!survives(f, mutant(f, seeds, seed, i), read)) {
+        std::fprintf(stderr, "repeat with: files 1 %llu %s %llu\n", static_cast<unsigned long long>(seed), f.name,
+                     static_cast<unsigned long long>(i));
         return 1;
       }
       read_count += read;
