@@ -43,8 +43,8 @@ constexpr Float operand(Float x) {
 #endif
 }
 
-/// The same for bits on their way from or to a float, in an integer register: clang takes the result of a floating `asm`
-/// for finite too.
+/// The same for bits on their way from or to a float, in an integer register: clang takes the result of a floating
+/// `asm` for finite too.
 template <class Bits>
 constexpr Bits hidden(Bits b) {
 #ifdef POOT_FINITE_ALGEBRA
@@ -81,10 +81,17 @@ constexpr Float infinity_like(Float x) {
   return from_bits(static_cast<typename fields::bits>((to_bits(x) & fields::sign) | fields::infinity));
 }
 
+/// |x| < half_range, the common case, which costs few steps of constant evaluation.
+template <class Float>
+constexpr bool is_moderate(Float x) {
+  return x < scalar_bits<Float>::half_range && x > -scalar_bits<Float>::half_range;
+}
+
 /// The operations in constant expressions, where compilers refuse to overflow, to divide by zero and to touch a NaN:
 /// those results are spelt out, found from a copy of the operation scaled by powers of two.
 template <class Float>
 constexpr Float folded_add(Float a, Float b) {
+  if (is_moderate(a) && is_moderate(b)) return a + b;
   if (is_nan(a) || is_nan(b)) return scalar_bits<Float>::quiet_nan;
   if (is_infinite(a)) return is_infinite(b) && to_bits(a) != to_bits(b) ? scalar_bits<Float>::quiet_nan : a;
   if (is_infinite(b)) return b;
@@ -96,6 +103,7 @@ constexpr Float folded_add(Float a, Float b) {
 }
 template <class Float>
 constexpr Float folded_mul(Float a, Float b) {
+  if (is_moderate(a) && is_moderate(b)) return a * b;
   if (is_nan(a) || is_nan(b)) return scalar_bits<Float>::quiet_nan;
   const Float signs = from_bits(static_cast<decltype(to_bits(a))>(to_bits(a) ^ to_bits(b)));
   if (is_infinite(a) || is_infinite(b)) return a == 0 || b == 0 ? scalar_bits<Float>::quiet_nan : infinity_like(signs);
@@ -105,6 +113,7 @@ constexpr Float folded_mul(Float a, Float b) {
 }
 template <class Float>
 constexpr Float folded_div(Float a, Float b) {
+  if (is_moderate(a) && b >= 1 && is_moderate(b)) return a / b;
   if (is_nan(a) || is_nan(b)) return scalar_bits<Float>::quiet_nan;
   const Float signs = from_bits(static_cast<decltype(to_bits(a))>(to_bits(a) ^ to_bits(b)));
   if (is_infinite(a) || b == 0)
