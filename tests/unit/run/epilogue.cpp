@@ -98,6 +98,7 @@ TEST_CASE("an epilogue on tiles has the bits of its equations one by one") {
 }
 
 TEST_CASE("a narrow contraction without steps is only rounded and stored") {
+  const float_environment environment;
   random_epilogue r(7, {9, 50}, bf16);
   r.outputs = {r.head};
   CHECK(r.differs(4, 16, 0) == "");

@@ -120,6 +120,7 @@ TEST_CASE("division by a uniform value is rounded like any other division") {
 }
 
 TEST_CASE("dynamic extents are resolved at each run") {
+  const float_environment environment;
   ir::graph g;
   const extent rows = g.dynamic("R", 64), cols = g.dynamic("C", 1000);
   const uint32 x = g.leaf(op::input, type_of(f32, rows, cols), {}, "x");

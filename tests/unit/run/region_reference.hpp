@@ -213,6 +213,7 @@ inline std::string differs(const ir::graph_view& g, const region_members& member
 
 template <class Check>
 void on_every_isa(Check check) {
+  const float_environment environment;  // for the reference, under -Ofast
   const isa before = current();
   for (const isa i : {isa::baseline, isa::avx2, isa::avx512}) {
     if (force(i) != i) {

@@ -96,6 +96,17 @@ inline void argmax_step(void* state, const void* a, const void*, const void*, in
     s.where = s.here;
   }
 }
+/// As in tile_reduce.inc; index 0 is always taken.
+inline void argmax_rows(void* best, const void* x, const void* where, const void* number, int count) {
+  const uint32 here = *static_cast<const uint32*>(number);
+  for (int i = 0; i < count; ++i) {
+    double& b = static_cast<double*>(best)[i];
+    const double v = static_cast<const double*>(x)[i];
+    if (here && (ieee::is_nan(b) || !(ieee::is_nan(v) || ieee::less(b, v)))) continue;
+    b = v;
+    static_cast<uint32*>(const_cast<void*>(where))[i] = here;
+  }
+}
 inline void argmax_finish(void* out, const void* state, const void*, const void*, int) {
   for (int i = 0; i < uniform_elements; ++i) static_cast<uint32*>(out)[i] = static_cast<const argmax_state*>(state)->where;
 }

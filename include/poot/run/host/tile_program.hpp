@@ -110,12 +110,13 @@ struct tile_functions {
   tile_function (*stream)();
   tile_function (*chain)();
   reduction_functions (*reduction)(ir::op, carrier);
+  tile_function (*argmax_rows)(carrier);
 };
 inline tile_functions current_tile_functions() {
   return {POOT_FOR_ISA(find_unary), POOT_FOR_ISA(find_binary), POOT_FOR_ISA(find_select),
           POOT_FOR_ISA(find_conversion), POOT_FOR_ISA(find_load), POOT_FOR_ISA(find_store),
           POOT_FOR_ISA(find_fill), POOT_FOR_ISA(find_stream), POOT_FOR_ISA(find_chain),
-          POOT_FOR_ISA(find_reduction)};
+          POOT_FOR_ISA(find_reduction), POOT_FOR_ISA(find_argmax_rows)};
 }
 
 }  // namespace poot::run::host
