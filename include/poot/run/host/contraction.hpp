@@ -96,7 +96,7 @@ constexpr int64 grain_for(int64 work_of_one) { return work_of_one >= least_share
 /// Up to few_most rows: A in the shape (K, padded), groups side by side, at the speed of memory.
 inline void contract_few(const contraction_kernels& kernel, int64 M, const panel_source& b, const left_operand& a,
                          const contraction_result& c, pool& threads) {
-  const int rows = static_cast<int>(M), padded = rows <= 2 ? rows : 4;
+  const int rows = static_cast<int>(M), padded = few_padded(rows);
   const bool in_place = rows == 1 && a.rows;
   const bool each_for_itself = !in_place && b.k * padded <= 16384;
   const float* packed = in_place ? a.rows : nullptr;

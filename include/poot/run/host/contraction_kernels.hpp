@@ -52,6 +52,9 @@ inline const float* nibble_values(dtype type) {
   return type == q4_0 ? centred : type == iq4_nl ? iq4 : type == mxfp4 ? e2m1 : plain;
 }
 
+/// Rows that `few` computes for `rows` rows: the next of 1, 2, 4, 8, 14.
+constexpr int few_padded(int rows) { return rows <= 2 ? rows : rows <= 4 ? 4 : rows <= 8 ? 8 : 14; }
+
 struct contraction_kernels {
   int tile_rows;  // rows of A in a panel
   int few_most;   // rows up to which `few` serves
