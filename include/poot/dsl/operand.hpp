@@ -132,3 +132,7 @@ struct sentence<Make, std::index_sequence<I...>> {
 }  // namespace detail
 
 }  // namespace poot::dsl
+
+namespace poot {
+using ir::graph, ir::value;
+}  // namespace poot

@@ -226,7 +226,6 @@ constexpr auto cast_unless(A a) {
 namespace poot {
 using dsl::abs, dsl::cast, dsl::cast_like, dsl::cos, dsl::eq, dsl::erf, dsl::exp, dsl::floor, dsl::log, dsl::max, dsl::min,
     dsl::ne, dsl::neg, dsl::pow, dsl::recip, dsl::rsqrt, dsl::select, dsl::sin, dsl::sqrt, dsl::tanh;
-using ir::graph, ir::value;
 
 namespace ir {  // where argument-dependent look-up finds the operators of run-time values
 using dsl::operator+, dsl::operator-, dsl::operator*, dsl::operator/, dsl::operator&, dsl::operator|, dsl::operator^,
