@@ -280,6 +280,10 @@ struct random_region {
       r.extents[r.rank++] = full || random.below(3) ? space[i] : extent(1);
     return r;
   }
+  std::string leaf_name() const {
+    std::string r(1, 'x');
+    return r.append(std::to_string(g.size()));
+  }
   uint32 leaf(dtype t, bool full) {
     if (!full && random.below(4) == 0) {
       const uint32 id = g.literal(t, random_element(random, t));
@@ -287,7 +291,7 @@ struct random_region {
       return id;
     }
     const tensor_type type = some_shape(t, full);
-    const uint32 id = g.leaf(op::input, type, {}, "x" + std::to_string(g.size()));
+    const uint32 id = g.leaf(op::input, type, {}, leaf_name());
     values[id] = random_tensor(random, type, counts);
     return id;
   }
