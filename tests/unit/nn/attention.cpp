@@ -1,0 +1,64 @@
+#include <poot/nn/attention.hpp>
+
+#include <unit/dsl/three_callers.hpp>
+
+using poot::bf16, poot::f32, poot::i32;
+
+namespace {
+constexpr auto q = poot::input<"q", f32, 6, 3, 4>;
+constexpr auto k = poot::input<"k", f32, 2, 7, 4>;
+constexpr auto v = poot::input<"v", f32, 2, 7, 4>;
+constexpr auto at = poot::input<"at", i32, 3>;
+}  // namespace
+
+TEST_CASE("grouped heads share keys in runs, and the mask compares positions") {
+  three_callers::check([](auto a, auto b, auto c, auto p) { return poot::nn::attention(a, b, c, p); }, R"(
+    %q : f32[6,3,4] = input "q"
+    %k : f32[2,7,4] = input "k"
+    %v : f32[2,7,4] = input "v"
+    %at : i32[3] = input "at"
+    %k1 : f32[2,1,7,4] = reshape %k
+    %k2 : f32[2,3,7,4] = broadcast %k1
+    %k3 : f32[6,7,4] = reshape %k2
+    %v1 : f32[2,1,7,4] = reshape %v
+    %v2 : f32[2,3,7,4] = broadcast %v1
+    %v3 : f32[6,7,4] = reshape %v2
+    %0 : f32[6,3,7] = matmul %q, %k3 {transpose_b=1}
+    %1 : f32[6,3,7] = mul %0, f32(0.5)
+    %j : i32[7] = iota {axis=0}
+    %p : i32[3,1] = reshape %at
+    %c : i32[3,7] = le %j, %p
+    %s : f32[6,3,7] = select %c, %1, f32(-inf)
+    %max : f32[6,3,1] = reduce_max %s {axis=2}
+    %diff : f32[6,3,7] = sub %s, %max
+    %exp : f32[6,3,7] = exp %diff
+    %sum : f32[6,3,1] = reduce_sum %exp {axis=2}
+    %prob : f32[6,3,7] = div %exp, %sum
+    %o : f32[6,3,4] = matmul %prob, %v3
+    output "y" = %o)", q, k, v, at);
+}
+
+TEST_CASE("keys and values of a narrower type are widened") {
+  three_callers::check([](auto a, auto b, auto c, auto p) { return poot::nn::attention(a, b, c, p); }, "",
+                       q, poot::input<"k", bf16, 2, 7, 4>, poot::input<"v", bf16, 2, 7, 4>, at);
+}
+
+TEST_CASE("heads are split and joined again") {
+  three_callers::check([](auto x) { return poot::nn::join_heads(poot::nn::split_heads(x, poot::index<4>)); }, R"(
+    %x : f32[3,12] = input "x"
+    %0 : f32[3,3,4] = reshape %x
+    %1 : f32[3,3,4] = transpose %0 {perm=[1,0,2]}
+    %2 : f32[3,3,4] = transpose %1 {perm=[1,0,2]}
+    %3 : f32[3,12] = reshape %2
+    output "y" = %3)", poot::input<"x", f32, 3, 12>);
+  poot::graph g;
+  CHECK(poot::nn::split_heads(g.input("x", f32, {5, 12}), poot::int64{6}).type() == poot::type_of(f32, 2, 5, 6));
+}
+
+TEST_CASE("the scale is the reciprocal root of the head width") {
+  const poot::nn::detail::reciprocal_root_of_last root;
+  CHECK(root(poot::type_of(f32, 64)) == 0x3e000000);   // 1/8
+  CHECK(root(poot::type_of(f32, 128)) == 0x3db504f3);  // 2^-3.5
+  CHECK(root(poot::type_of(f32, 8)) == 0x3eb504f3);    // 2^-1.5
+  CHECK(root(poot::type_of(f32, 1)) == 0x3f800000);
+}

@@ -1,0 +1,76 @@
+#include <poot/nn/rope.hpp>
+
+#include <unit/dsl/three_callers.hpp>
+
+#include <poot/ir/interpret.hpp>
+
+#include <cmath>
+
+using poot::f32, poot::i32;
+
+namespace {
+constexpr auto x = poot::input<"x", f32, 2, 3, 8>;
+constexpr auto at = poot::input<"at", i32, 3>;
+template <poot::nn::rope_pairs Pairs>
+constexpr auto turned = [](auto v, auto positions) {
+  const auto tables = poot::nn::rope_tables(positions, v);
+  return poot::nn::rope<Pairs>(v, poot::get<0>(tables), poot::get<1>(tables));
+};
+
+/// The definition: pair i of a head turns by position · 10000^(−2i/8).
+template <poot::nn::rope_pairs Pairs>
+void compare() {
+  const poot::graph g = poot::trace(poot::output<"y">(turned<Pairs>(x, at)));
+  const int positions[3] = {0, 5, 1000};
+  poot::ir::tensor in(poot::type_of(f32, 2, 3, 8)), where(poot::type_of(i32, 3));
+  for (size_t i = 0; i < 48; ++i) in.bits[i] = std::bit_cast<poot::uint32>(std::sin(static_cast<float>(i)));
+  for (size_t i = 0; i < 3; ++i) where.bits[i] = static_cast<poot::uint64>(positions[i]);
+  poot::vec<poot::ir::named_tensor> inputs;
+  inputs.push_back({"x", in});
+  inputs.push_back({"at", where});
+  const auto out = poot::ir::interpret(g, inputs);
+  const auto value = [](const poot::ir::tensor& t, size_t i) { return static_cast<double>(std::bit_cast<float>(static_cast<poot::uint32>(t.bits[i]))); };
+  const poot::ir::tensor* y = poot::ir::find(out.outputs, "y");
+  REQUIRE(y);
+  for (size_t row = 0; row < 6; ++row)
+    for (size_t i = 0; i < 4; ++i) {
+      const bool halves = Pairs == poot::nn::rope_pairs::halves;
+      const size_t first = row * 8 + (halves ? i : 2 * i), second = first + (halves ? 4 : 1);
+      const double angle = positions[row % 3] * std::pow(10000.0, -2.0 * static_cast<double>(i) / 8);
+      const double a = value(in, first), b = value(in, second);
+      CHECK(std::fabs(value(*y, first) - (a * std::cos(angle) - b * std::sin(angle))) < 2e-4);
+      CHECK(std::fabs(value(*y, second) - (a * std::sin(angle) + b * std::cos(angle))) < 2e-4);
+    }
+}
+}  // namespace
+
+TEST_CASE("both orders of pairs turn as defined") {
+  compare<poot::nn::rope_pairs::halves>();
+  compare<poot::nn::rope_pairs::adjacent>();
+}
+
+TEST_CASE("rope is the same for all callers") {
+  three_callers::check(turned<poot::nn::rope_pairs::halves>, R"(
+    %x : f32[2,3,8] = input "x"
+    %at : i32[3] = input "at"
+    %p : f32[3] = cast %at
+    %c : f32[3,1] = reshape %p
+    %i : i32[4] = iota {axis=0}
+    %j : f32[4] = cast %i
+    %e : f32[4] = mul %j, f32(-0.25)
+    %b : f32[4] = pow f32(10000), %e
+    %angle : f32[3,4] = mul %c, %b
+    %cos : f32[3,4] = cos %angle
+    %sin : f32[3,4] = sin %angle
+    %lo : f32[2,3,4] = slice %x {start=[0,0,0] size=[2,3,4]}
+    %hi : f32[2,3,4] = slice %x {start=[0,0,4] size=[2,3,4]}
+    %0 : f32[2,3,4] = mul %lo, %cos
+    %1 : f32[2,3,4] = mul %hi, %sin
+    %2 : f32[2,3,4] = sub %0, %1
+    %3 : f32[2,3,4] = mul %hi, %cos
+    %4 : f32[2,3,4] = mul %lo, %sin
+    %5 : f32[2,3,4] = add %3, %4
+    %6 : f32[2,3,8] = concat %2, %5 {axis=2}
+    output "y" = %6)", x, at);
+  three_callers::check(turned<poot::nn::rope_pairs::adjacent>, "", x, at);
+}
