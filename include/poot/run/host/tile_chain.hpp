@@ -15,7 +15,8 @@ class chain_joiner {
     for (size_t first = 0; first < list.size();) {
       const size_t count = follow(first);
       const bool sums = count > 0 && add_sum(first + count - 1);
-      if (count < 2 && !sums) {
+      tile_output* const output = count > 0 ? streamable(first + count - 1) : nullptr;
+      if (count < 2 && !sums && !(output && is_long(list[first].chained))) {
         joined.push_back(list[first]);
       } else {
         tile_instruction chain = list[first + count - 1];
@@ -25,6 +26,8 @@ class chain_joiner {
         chain.in[2] = emit_.add_register(register_kind::constant, keep_steps(sums && !is_read_after(first + count - 1, chain.out)));
         chain.run = emit_.functions().chain();
         chain.chained = chain_op::end;
+        chain.to_output = output != nullptr;
+        if (output) output->streamed = true;
         joined.push_back(chain);
       }
       first += count ? count : 1;
@@ -69,6 +72,28 @@ class chain_joiner {
       steps_.push_back({2 * static_cast<int>(chain_op::sum), emit_.add_register(register_kind::scratch, r.state)});
     }
     return any;
+  }
+
+  /// The output that instruction `last` writes, if nobody reads it again.
+  tile_output* streamable(size_t last) {
+    const uint16 value = phase_.instructions[last].out;
+    if (p_.registers[value].kind != register_kind::output) return nullptr;
+    for (size_t k = last + 1; k < phase_.instructions.size(); ++k)
+      for (uint16 in : phase_.instructions[k].in)
+        if (in == value) return nullptr;
+    for (const tile_reduction& r : phase_.reductions)
+      if (r.operand == value && !r.is_step) return nullptr;
+    tile_output* found = nullptr;
+    for (uint16 o : phase_.outputs) {
+      if (p_.outputs[o].slot != value) continue;
+      if (found || !p_.outputs[o].direct || !p_.outputs[o].stream) return nullptr;  // two outputs from one register
+      found = &p_.outputs[o];
+    }
+    return found;
+  }
+  /// Long enough that being called as a chain costs nothing.
+  static bool is_long(chain_op o) {
+    return o == chain_op::div || o == chain_op::exp || o == chain_op::sqrt || o == chain_op::recip;
   }
 
   static bool is_binary(chain_op o) { return o <= chain_op::min; }

@@ -51,6 +51,8 @@ class tile_executor {
     for (size_t i = 0; i < p_.inputs.size(); ++i)
       if (p_.inputs[i].level == value_level::uniform) load_one(p_.inputs[i], static_cast<const char*>(buffers_.inputs[i]));
     run(p_.once, uniform_elements);
+    for (const tile_phase& phase : p_.phases)
+      for (const tile_reduction& r : phase.reductions) r.run.begin(scratch_ + r.state, nullptr, nullptr, nullptr, 0);
   }
 
   /// Units of a pointwise region: up to 512 elements of one row, or whole short rows.
@@ -134,6 +136,10 @@ class tile_executor {
     return row;
   }
 
+  void run(const vec<tile_instruction>& list, int count, bool streams) const {
+    for (const tile_instruction& i : list)
+      i.run(table_[i.out], table_[i.in[0]], table_[i.in[1]], table_[i.in[2]], streams && i.to_output ? count | stream_flag : count);
+  }
   void run(const vec<tile_instruction>& list, int count) const {
     for (const tile_instruction& i : list) i.run(table_[i.out], table_[i.in[0]], table_[i.in[1]], table_[i.in[2]], count);
   }
@@ -199,31 +205,34 @@ class tile_executor {
     }
     const bool contiguous = rows == 1 || cols == g_.cols;
     const bool direct = bind_outputs(phase, row * g_.cols + col, contiguous ? count : 1);
-    run(phase.instructions, rounded_up(count));
+    run(phase.instructions, rounded_up(count), direct && policy_.stream);
     if (contiguous) return store(phase, row * g_.cols + col, count, direct);
     for (int r = 0; r < rows; ++r) store(phase, (row + r) * g_.cols + col, cols, false, r * cols);
   }
 
   /// Points the outputs that allow it at their buffers; says whether they do.
   bool bind_outputs(const tile_phase& phase, int64 element, int count) const {
-    const bool direct = policy_.direct && !policy_.stream && count % uniform_elements == 0;
+    const bool direct = policy_.direct && count % uniform_elements == 0;
     for (const uint16 i : phase.outputs) {
       const tile_output& o = p_.outputs[i];
-      if (o.direct) table_[o.slot] = direct ? out_address(o, i, element) : scratch_ + p_.registers[o.slot].at;
+      if (o.direct) table_[o.slot] = direct && (!policy_.stream || o.streamed) ? out_address(o, i, element) : scratch_ + p_.registers[o.slot].at;
     }
     return direct;
   }
   void store(const tile_phase& phase, int64 element, int count, bool direct, int64 from = 0) const {
     for (const uint16 i : phase.outputs) {
       const tile_output& o = p_.outputs[i];
-      if (o.direct && direct) continue;
+      if (o.direct && direct && (!policy_.stream || o.streamed)) continue;
       (policy_.stream && o.stream ? o.stream : o.store)(out_address(o, i, element),
                                                         table_[o.slot] + from * carried_bytes(o.type.element), nullptr, nullptr, count);
     }
   }
 
+  /// Lanes that the elements of the last chunk reached.
+  static int lanes_used(int64 elements) { return elements < sum_lanes ? static_cast<int>(elements) : sum_lanes; }
+
   void run_phase(const tile_phase& phase, int64 row) {
-    for (const tile_reduction& r : phase.reductions) r.run.begin(scratch_ + r.state, nullptr, nullptr, nullptr, 0);
+    for (const tile_reduction& r : phase.reductions) r.run.begin(scratch_ + r.state, nullptr, nullptr, nullptr, 1);
     for (int64 col = 0; col < g_.cols; col += tile_elements) {
       const int64 left = g_.cols - col;
       const int count = static_cast<int>(left < tile_elements ? left : tile_elements);
@@ -234,11 +243,11 @@ class tile_executor {
       const bool direct = bind_outputs(phase, row * g_.cols + col, count);
       for (const tile_reduction& r : phase.reductions)
         if (r.is_step) reinterpret_cast<int32*>(scratch_ + r.state)[sum_count_word] = count;
-      run(phase.instructions, rounded_up(count));
+      run(phase.instructions, rounded_up(count), direct && policy_.stream);
       for (const tile_reduction& r : phase.reductions) {
         if (!r.is_step) r.run.step(scratch_ + r.state, table_[r.operand], nullptr, nullptr, count);
         if (const int64 done = col + count; done % r.chunk == 0 || done == g_.cols)
-          r.run.fold(scratch_ + r.state, nullptr, nullptr, nullptr, 0);
+          r.run.fold(scratch_ + r.state, nullptr, nullptr, nullptr, lanes_used(done % r.chunk ? done % r.chunk : r.chunk));
       }
       store(phase, row * g_.cols + col, count, direct);
     }

@@ -121,6 +121,8 @@ enum class chain_op : uint8 {
   end,    ///< the result is the accumulator
   drop    ///< nobody reads the accumulator
 };
+/// Added to the count of a chain: its result goes past the caches where it is aligned to the vector.
+inline constexpr int stream_flag = 1 << 30;
 /// Of a sum that is a step of a chain: how many elements of this tile count, in the 32-bit words of its state.
 inline constexpr int sum_count_word = sum_lanes + 1;
 struct chain_step {

@@ -35,6 +35,7 @@ struct tile_instruction {
   uint16 in[3]{};
   chain_op chained = chain_op::end;  ///< what it is as a step of a chain; `end`: nothing
   form operands = form::both_tiles;
+  bool to_output = false;  ///< a chain whose result is an output that nobody reads again: it may be streamed
 };
 
 /// A buffer that the region reads.
@@ -52,7 +53,8 @@ struct tile_output {
   uint32 id = 0;
   tensor_type type{};
   value_level level = value_level::tile;
-  bool direct = false;  ///< the instruction may write the buffer itself
+  bool direct = false;    ///< the instruction may write the buffer itself
+  bool streamed = false;  ///< and past the caches
   uint16 slot = 0;
   tile_function store = nullptr, stream = nullptr;
 };
