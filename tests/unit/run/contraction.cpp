@@ -210,6 +210,11 @@ TEST_CASE("a sum of negative zeros is positive, and a sum of nothing is zero") {
   host::contract(1, w.view, {ones, 3}, {c, 5});
   for (const float x : c) CHECK(bits_of(x) == 0);
   check_shape(3, matrix(bf16, 40, 0, r), {});
+  // a product that underflows is -0 within its chunk, +0 once added to the total
+  matrix least(f32, 33, 1, r);
+  for (size_t i = 0; i < least.values.size(); ++i) least.values[i] = -0x1p-149f;
+  __builtin_memcpy(least.bytes.data(), least.values.data(), least.bytes.size());
+  for (const int64 M : {1, 2, 5, 20}) check_shape(M, least, std::vector<float>(static_cast<size_t>(M), 0x1p-149f));
 }
 
 TEST_CASE("many rows and columns: several blocks, packed in more than one go") {

@@ -162,6 +162,12 @@ TEST_CASE("fma rounds once") {
     if (i % 4 == 3) z = ieee::from_bits((ieee::to_bits(std::ldexp(z, 24 + i % 3))) & 0xff800000u);
     a.push_back(x), b.push_back(y), c.push_back(z);
   }
+  for (int i = 0; i < 20000; ++i) {
+    // 1.5 times an odd significand is often a tie, which a far smaller summand decides
+    const uint32 x = (r.next() & 0x807fffffu) | 1u | (100u + r.next() % 50u) << 23;
+    const float tiny = std::ldexp(ieee::from_bits((x & 0x7f800000u) | (r.next() & 0x007fffffu)), -40 - static_cast<int>(r.next() % 40));
+    a.push_back(ieee::from_bits(x)), b.push_back(1.5f), c.push_back(i % 2 ? tiny : -tiny);
+  }
   while (a.size() % block) a.push_back(1), b.push_back(1), c.push_back(1);
   const host::float_environment environment;
   std::vector<float> out(a.size()), expected(a.size());
