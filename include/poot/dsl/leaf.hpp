@@ -72,12 +72,12 @@ struct leaf_ {
 
 template <ir::op Op, fixed_text Name, dtype T, auto... E>
 consteval auto make_leaf() {
-  static_assert(sizeof...(E) <= max_rank, "poot: at most 6 axes");
   static_assert(Name.view().size() > 0, "poot: an input, weight or state needs a name");
-  constexpr tensor_type result = type_of(T, E...);
-  if constexpr (!ir::infer(Op, {}, {}, result).ok()) {
-    static_assert(accepted_call<typename detail::sentence<typename leaf_complaint<Op, Name>::template of<result>>::type>,
-                  "poot: this leaf is refused");
+  if constexpr (sizeof...(E) > max_rank) {
+    static_assert(sizeof...(E) <= max_rank, "poot: at most 6 axes");
+    return poison{};
+  } else if constexpr (constexpr tensor_type result = type_of(T, E...); !ir::infer(Op, {}, {}, result).ok()) {
+    static_assert(accepted_call<typename detail::sentence<typename leaf_complaint<Op, Name>::template of<result>>::type>, "poot: this leaf is refused");
     return poison{};
   } else {
     return typename leaf_<Op, Name, T, E...>::type{};

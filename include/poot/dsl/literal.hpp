@@ -51,6 +51,18 @@ template <auto Value>
   requires std::is_arithmetic_v<decltype(Value)>
 inline constexpr number_<Value> number{};
 
+template <class Number>
+struct number_value;
+template <auto Value>
+struct number_value<number_<Value>> {
+  static constexpr auto value = Value;
+};
+/// Of `number<…>` only.
+template <class Number>
+constexpr auto encode_in(dtype t) -> decltype(number_value<Number>::value, encoded{}) {
+  return encode(t, number_value<Number>::value);
+}
+
 /// A number with a stated element type, known when the program runs; `constant<bf16>(0.5)`.
 template <dtype T>
 struct scalar_constant {
@@ -89,23 +101,27 @@ inline constexpr int dtype_of_number = std::same_as<Number, float>          ? st
 template <dtype T>
 inline constexpr int dtype_of_number<scalar_constant<T>> = static_cast<int>(T);
 
-template <dtype T>
-struct wrong_number {
+/// Whether a number may stand beside a handle, as far as types tell.
+template <class Number, handle Beside>
+consteval bool accepted_number() {
+  if constexpr (!typed<Beside>) return true;
+  else if constexpr (requires { encode_in<Number>(Beside::result.element); }) return encode_in<Number>(Beside::result.element).fits;
+  else return !free_node<Beside> && dtype_of_number<Number> == static_cast<int>(Beside::result.element);
+}
+/// Why not, in one sentence.
+template <class Number, class Beside>
+struct number_refusal {
   constexpr text operator()() const {
-    return text{} << "a number beside a tensor of " << name(T) << " must have exactly its type: write poot::constant<" << name(T)
-                  << ">(…)";
+    const dtype t = Beside::result.element;
+    if constexpr (requires { encode_in<Number>(t); }) return text{} << "poot::number: " << name(t) << " cannot hold this value";
+    else if constexpr (free_node<Beside>)
+      return "a number in an expression of free nodes must be part of the type: write 2_f, 2_i or poot::number<2>";
+    else
+      return text{} << "a number beside a tensor of " << name(t) << " must have exactly its type: write poot::constant<" << name(t) << ">(…)";
   }
 };
-template <class>
-struct number_beside_nodes {
-  constexpr text operator()() const {
-    return "a number in an expression of free nodes must be part of the type: write 2_f, 2_i or poot::number<2>";
-  }
-};
-template <dtype T>
-struct unfit_number {
-  constexpr text operator()() const { return text{} << "poot::number: " << name(T) << " cannot hold this value"; }
-};
+template <class Number, class Beside>
+using number_refused_as = detail::sentence<number_refusal<Number, Beside>>;
 
 constexpr uint32 literal_in(ir::graph& g, dtype t, uint64 bits) {
   for (uint32 id = 0; id < g.size(); ++id)
@@ -115,50 +131,33 @@ constexpr uint32 literal_in(ir::graph& g, dtype t, uint64 bits) {
   return g.literal(t, bits);
 }
 
-/// `x` as a handle; numbers become constants beside `beside`.
-template <operand X, handle Beside>
-constexpr auto as_handle(X x, Beside beside) {
-  if constexpr (handle<X>) {
-    return x;
-  } else if constexpr (std::same_as<Beside, poison>) {
-    return poison{};
-  } else if constexpr (requires { []<auto V>(number_<V>) {}(x); }) {
-    return []<auto V>(number_<V>, auto other) {
-      using Other = decltype(other);
-      if constexpr (run_time<Other>) {
-        const encoded e = encode(other.type().element, V);
-        if (!e.fits) fail(text{} << "number: " << name(other.type().element) << " cannot hold this value");
-        return ir::value{other.owner, literal_in(*other.owner, other.type().element, e.bits)};
-      } else {
-        constexpr encoded e = encode(Other::result.element, V);
-        if constexpr (!e.fits) {
-          static_assert(accepted_call<typename detail::sentence<unfit_number<Other::result.element>>::type>, "poot: this number is refused");
-          return poison{};
-        } else {
-          return typename literal_<Other::result.element, e.bits>::type{};
-        }
-      }
-    }(x, beside);
-  } else {
-    constexpr int stands_for = dtype_of_number<X>;
-    const uint64 bits = [&]() -> uint64 {
-      if constexpr (std::is_arithmetic_v<X>) return encode(static_cast<dtype>(stands_for < 0 ? 0 : stands_for), x).bits;
-      else return x.bits;
-    }();
+/// An accepted number as a constant beside `beside`.
+template <class Number, handle Beside>
+constexpr auto as_handle(Number x, Beside beside) {
+  if constexpr (std::same_as<Beside, poison>) {
+    return beside;
+  } else if constexpr (requires { number_value<Number>::value; }) {
     if constexpr (run_time<Beside>) {
-      if (stands_for != static_cast<int>(beside.type().element))
-        fail(text{} << "a number beside a tensor of " << name(beside.type().element)
-                    << " must have exactly its type: write poot::constant<" << name(beside.type().element) << ">(…)");
-      return ir::value{beside.owner, literal_in(*beside.owner, beside.type().element, bits)};
-    } else if constexpr (free_node<Beside>) {
-      static_assert(accepted_call<typename detail::sentence<number_beside_nodes<Beside>>::type>, "poot: this number is refused");
-      return poison{};
-    } else if constexpr (stands_for != static_cast<int>(Beside::result.element)) {
-      static_assert(accepted_call<typename detail::sentence<wrong_number<Beside::result.element>>::type>, "poot: this number is refused");
-      return poison{};
+      const dtype t = beside.type().element;
+      const encoded e = encode_in<Number>(t);
+      if (!e.fits) fail(text{} << "number: " << name(t) << " cannot hold this value");
+      return ir::value{beside.owner, literal_in(*beside.owner, t, e.bits)};
     } else {
-      return tensor<type_of(Beside::result.element)>{beside.owner, beside.trace,
-                                                     literal_in(*beside.owner, Beside::result.element, bits)};
+      return typename literal_<Beside::result.element, encode_in<Number>(Beside::result.element).bits>::type{};
+    }
+  } else {
+    constexpr int stands_for = dtype_of_number<Number>;
+    uint64 bits = 0;
+    if constexpr (std::is_arithmetic_v<Number>) bits = encode(static_cast<dtype>(stands_for < 0 ? 0 : stands_for), x).bits;
+    else bits = x.bits;
+    if constexpr (run_time<Beside>) {
+      const dtype t = beside.type().element;
+      if (stands_for != static_cast<int>(t))
+        fail(text{} << "a number beside a tensor of " << name(t) << " must have exactly its type: write poot::constant<" << name(t) << ">(…)");
+      return ir::value{beside.owner, literal_in(*beside.owner, t, bits)};
+    } else {
+      constexpr dtype t = Beside::result.element;
+      return tensor<type_of(t)>{beside.owner, beside.trace, literal_in(*beside.owner, t, bits)};
     }
   }
 }

@@ -88,12 +88,15 @@ inline constexpr bool accepted_call = false;
 
 namespace detail {
 inline constexpr size_t most_words = 34;
-/// Where the piece that starts at `first` ends: after a space where there is one.
+/// Where the piece that starts at `first` ends: after the operands, else after the last space that fits.
 constexpr size_t piece_end(std::string_view s, size_t first) {
-  if (s.size() - first <= most_words) return s.size();
-  for (size_t i = first + most_words; i > first; --i)
+  const size_t most = s.size() - first < most_words ? s.size() : first + most_words;
+  for (size_t i = first; i + 3 <= most; ++i)
+    if ((s[i] == ')' || s[i] == ']') && s[i + 1] == ':' && s[i + 2] == ' ') return i + 3;
+  if (most == s.size()) return most;
+  for (size_t i = most; i > first; --i)
     if (s[i - 1] == ' ') return i;
-  return first + most_words;
+  return most;
 }
 template <class Make>
 constexpr size_t count_pieces() {

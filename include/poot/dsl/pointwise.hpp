@@ -6,12 +6,23 @@
 
 namespace poot::dsl {
 
+/// A number and the handle beside it, whichever comes first.
+template <class A, class B>
+using number_of = std::conditional_t<handle<A>, B, A>;
+template <class A, class B>
+using handle_of = std::conditional_t<handle<A>, A, B>;
+
 template <ir::op Op, operand A, operand B>
 constexpr auto binary(A a, B b) {
-  if constexpr (!handle<A>) {
-    return binary<Op>(as_handle(a, b), b);
-  } else if constexpr (!handle<B>) {
-    return binary<Op>(a, as_handle(b, a));
+  if constexpr (!handle<A> || !handle<B>) {
+    if constexpr (!accepted_number<number_of<A, B>, handle_of<A, B>>()) {
+      static_assert(accepted_call<typename number_refused_as<number_of<A, B>, handle_of<A, B>>::type>, "poot: this number is refused");
+      return poison{};
+    } else if constexpr (handle<A>) {
+      return binary<Op>(a, as_handle(b, a));
+    } else {
+      return binary<Op>(as_handle(a, b), b);
+    }
   } else if constexpr (constexpr operand_list<A, B> list; !accepted<Op, no_attributes>(list)) {
     static_assert(accepted_call<typename refused_as<Op, no_attributes, A, B>::type>, "poot: this call is refused");
     return poison{};
@@ -177,9 +188,16 @@ constexpr auto rsqrt(A a) {
 template <handle C, operand A, operand B>
   requires operands<A, B>
 constexpr auto select(C c, A a, B b) {
-  if constexpr (!handle<A>) return apply<ir::op::select>(no_attributes{}, c, as_handle(a, b), b);
-  else if constexpr (!handle<B>) return apply<ir::op::select>(no_attributes{}, c, a, as_handle(b, a));
-  else return apply<ir::op::select>(no_attributes{}, c, a, b);
+  if constexpr (handle<A> && handle<B>) {
+    return apply<ir::op::select>(no_attributes{}, c, a, b);
+  } else if constexpr (!accepted_number<number_of<A, B>, handle_of<A, B>>()) {
+    static_assert(accepted_call<typename number_refused_as<number_of<A, B>, handle_of<A, B>>::type>, "poot: this number is refused");
+    return poison{};
+  } else if constexpr (handle<A>) {
+    return apply<ir::op::select>(no_attributes{}, c, a, as_handle(b, a));
+  } else {
+    return apply<ir::op::select>(no_attributes{}, c, as_handle(a, b), b);
+  }
 }
 
 template <dtype T>
