@@ -1,5 +1,7 @@
 #include "region_reference.hpp"
 
+#include <poot/ir/interpret.hpp>
+
 using namespace region_test;
 
 namespace {
@@ -54,6 +56,32 @@ TEST_CASE("random row regions have the bits of their equations one by one") {
       }
     }
   });
+}
+
+TEST_CASE("the evaluation that regions are compared with is that of the interpreter") {
+  for (uint64 seed = 0; seed < 40; ++seed) {
+    random_region r(seed + 9000, row_shapes[seed % row_shapes.size()], {});
+    r.kind = region_kind::row;
+    r.leaf(all_types[seed % 8], true);
+    for (int i = 0; i < 8; ++i)
+      if (r.random.below(3) || !r.grow_reduction()) r.grow(random_pointwise(r.random, all_types[seed % 8]), all_types[seed % 8]);
+    const auto as_tensor = [&](uint32 id) {
+      ir::tensor t(r.g.eqns[id].type);
+      for (size_t i = 0; i < t.bits.size(); ++i) t.bits[i] = r.values[id].bits[i];
+      return t;
+    };
+    for (uint32 id : r.members) {
+      std::vector<ir::tensor> operands;
+      for (uint32 in : r.g.view_of().operands(id)) operands.push_back(as_tensor(in));
+      std::vector<const ir::tensor*> pointers;
+      for (const ir::tensor& t : operands) pointers.push_back(&t);
+      const ir::tensor got = ir::interpret_equation(r.g, id, {pointers.data(), pointers.size()}, r.g.eqns[id].type);
+      int wrong = 0;
+      for (size_t i = 0; i < got.bits.size(); ++i) wrong += !same_value(got.type.element, got.bits[i], r.values[id].bits[i]);
+      INFO("seed ", seed, " equation ", id, " ", std::string(ir::name(r.g.eqns[id].kind)));
+      CHECK(wrong == 0);
+    }
+  }
 }
 
 TEST_CASE("a sum takes 256 lanes in chunks of 4096, whatever the length") {

@@ -11,16 +11,20 @@ void unary(void* out, const void* a, const void*, const void*, int count) {
     static_cast<double*>(out)[i] = ir::detail::float_value<O>(static_cast<const double*>(a)[i], 0.0);
 }
 
-template <ir::op O, form F>
-void binary(void* out, const void* a, const void* b, const void*, int count) {
-  for (int i = 0; i < count; ++i) {
-    const double x = static_cast<const double*>(a)[F == form::first_uniform ? 0 : i];
-    const double y = static_cast<const double*>(b)[F == form::second_uniform ? 0 : i];
-    if constexpr (ir::is_comparison(O)) static_cast<uint32*>(out)[i] = ir::detail::float_comparison<O>(x, y);
-    else static_cast<double*>(out)[i] = ir::detail::float_value<O>(x, y);
+/// Steps are 0 for a uniform operand, else 1.
+template <ir::op O>
+[[gnu::noinline]] void loop(void* out, const double* x, int x_step, const double* y, int y_step, int count) {
+  for (int i = 0; i < count; ++i, x += x_step, y += y_step) {
+    if constexpr (ir::is_comparison(O)) static_cast<uint32*>(out)[i] = ir::detail::float_comparison<O>(*x, *y);
+    else static_cast<double*>(out)[i] = ir::detail::float_value<O>(*x, *y);
   }
 }
+template <ir::op O, form F>
+void binary(void* out, const void* a, const void* b, const void*, int count) {
+  loop<O>(out, static_cast<const double*>(a), F != form::first_uniform, static_cast<const double*>(b), F != form::second_uniform, count);
+}
 
+/// Bits of Uniform: 1 condition, 2 first branch, 4 second.
 template <int Uniform>
 void select(void* out, const void* c, const void* a, const void* b, int count) {
   for (int i = 0; i < count; ++i) {

@@ -136,13 +136,27 @@ struct bf16_tag { using stored = uint16; };
 struct i8_tag { using stored = int8; };
 struct u8_tag { using stored = uint8; };
 
+/// The instructions of one instruction set, found by what they do; null where there is none.
+struct tile_functions {
+  tile_function (*unary)(ir::op, carrier);
+  tile_function (*binary)(ir::op, carrier, form);
+  tile_function (*select)(int);
+  tile_function (*convert)(conversion);
+  tile_function (*load)(dtype);
+  tile_function (*store)(dtype);
+  tile_function (*fill)(dtype);
+  tile_function (*stream)();
+  tile_function (*chain)();
+  reduction_functions (*reduction)(ir::op, carrier);
+  tile_function (*argmax_rows)(carrier);
+};
+
+#if defined(POOT_PRECOMPILED) && !defined(POOT_PRECOMPILING)
+tile_functions current_tile_functions();  // in poot::precompiled
+#endif
+
 }  // namespace poot::run::host
 
-#define POOT_BODY <poot/run/host/tile_ops.inc>
-#include <poot/run/host/each_isa.inc>
-#define POOT_BODY <poot/run/host/tile_memory.inc>
-#include <poot/run/host/each_isa.inc>
-#define POOT_BODY <poot/run/host/tile_reduce.inc>
-#include <poot/run/host/each_isa.inc>
-#define POOT_BODY <poot/run/host/tile_chain.inc>
-#include <poot/run/host/each_isa.inc>
+#if !defined(POOT_PRECOMPILED) || defined(POOT_PRECOMPILING)
+#include <poot/run/host/tile_kernels.hpp>
+#endif

@@ -100,25 +100,4 @@ struct tile_program {
 
 inline constexpr uint32 uniform_bytes = 8 * uniform_elements;
 
-/// The functions of one instruction set.
-struct tile_functions {
-  tile_function (*unary)(ir::op, carrier);
-  tile_function (*binary)(ir::op, carrier, form);
-  tile_function (*select)(int);
-  tile_function (*convert)(conversion);
-  tile_function (*load)(dtype);
-  tile_function (*store)(dtype);
-  tile_function (*fill)(dtype);
-  tile_function (*stream)();
-  tile_function (*chain)();
-  reduction_functions (*reduction)(ir::op, carrier);
-  tile_function (*argmax_rows)(carrier);
-};
-inline tile_functions current_tile_functions() {
-  return {POOT_FOR_ISA(find_unary), POOT_FOR_ISA(find_binary), POOT_FOR_ISA(find_select),
-          POOT_FOR_ISA(find_conversion), POOT_FOR_ISA(find_load), POOT_FOR_ISA(find_store),
-          POOT_FOR_ISA(find_fill), POOT_FOR_ISA(find_stream), POOT_FOR_ISA(find_chain),
-          POOT_FOR_ISA(find_reduction), POOT_FOR_ISA(find_argmax_rows)};
-}
-
 }  // namespace poot::run::host
