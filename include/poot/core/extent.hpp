@@ -29,6 +29,8 @@ struct extent {
   static constexpr uint64 key_of(std::string_view name) { return hash_text(name) & 0x7fffffffu; }
 
   constexpr bool is_dynamic() const { return code < 0; }
+  /// A count below zero, which is no extent: the bound of a dynamic one has 31 bits.
+  constexpr bool is_negative() const { return code < 0 && (code >> 31 & 1); }
   /// The count, or the most it can be.
   constexpr int64 bound() const { return code < 0 ? code & 0xffffffff : code; }
   /// Identifies the name of a dynamic extent.

@@ -66,8 +66,10 @@ class vec {
 
   constexpr void reserve(size_t capacity) {
     if (capacity <= capacity_) return;
+    const size_t count = count_;
+    if (count > capacity) return;  // never: g++ 12 does not know that count_ <= capacity_, and warns
     T* grown = new T[capacity]{};
-    for (size_t i = 0; i < count_; ++i) grown[i] = std::move(first_[i]);
+    for (size_t i = 0; i < count; ++i) grown[i] = std::move(first_[i]);
     delete[] first_;
     first_ = grown;
     capacity_ = capacity;
@@ -82,8 +84,11 @@ class vec {
     first_[count_++] = std::move(value);
   }
   constexpr void append(view<T> items) {
-    if (count_ + items.size() > capacity_) reserve(count_ + items.size() + capacity_);
-    for (const T& item : items) first_[count_++] = item;
+    const size_t count = count_ + items.size();
+    if (count > capacity_) reserve(count + capacity_);
+    T* to = first_ + count_;
+    for (const T& item : items) *to++ = item;
+    count_ = count;
   }
   /// Drops all but the first `count` elements, of which there are at least as many.
   constexpr void truncate(size_t count) { count_ = count; }

@@ -117,16 +117,14 @@ class region_check {
     return bound.size() > allowed_.max_buffers ? reason::buffer_limit : reason::none;
   }
 
-  /// Members are joined by edges, or (pointwise) by a value that both read.
+  /// Members are joined by edges; horizontal regions may hold pointwise chains that are not.
   constexpr reason connected() {
+    if (allowed_.horizontal && kind_ == region_kind::pointwise) return reason::none;
     vec<uint32> reached{members_[0]};
     for (size_t at = 0; at < reached.size(); ++at) {
       const uint32 id = reached[at];
       for (uint32 in : g_.operands(id)) {
         if (is_inside(in)) add(reached, in);
-        else if (allowed_.horizontal && kind_ == region_kind::pointwise)
-          for (uint32 user : singles_.users(in))
-            if (is_inside(user)) add(reached, user);
       }
       for (uint32 user : singles_.users(id))
         if (is_inside(user)) add(reached, user);

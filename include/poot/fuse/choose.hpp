@@ -71,6 +71,31 @@ constexpr void fuse_siblings(grouping& groups, legality& legal) {
   }
 }
 
+/// Elements up to which a launch costs more than the work it saves to keep independent regions apart.
+inline constexpr int64 small_space = 65536;
+
+/// Independent pointwise regions over equal small spaces: one launch with several results.
+constexpr void fuse_independent(grouping& groups, legality& legal) {
+  const graph_view& g = groups.g;
+  vec<uint32> heads;  // one member of the latest region of each space
+  for (uint32 id = 0; id < g.size(); ++id) {
+    if (!groups.grouped(id) || groups.root(id) != id) continue;
+    const summary& own = groups.of(id);
+    if (own.kind != region_kind::pointwise || own.prologue || own.space.element_count() > small_space) continue;
+    bool placed = false;
+    for (uint32& head : heads) {
+      const uint32 a = groups.root(head), b = groups.root(id);
+      if (!groups.of(a).space.same_extents(own.space)) continue;
+      const verdict v = legal.check(a, b);
+      if (v.legal()) groups.merge(a, b, v.kind, v.space);
+      else head = id;
+      placed = true;
+      break;
+    }
+    if (!placed) heads.push_back(id);
+  }
+}
+
 /// Emits groups so that each stands after those it reads, otherwise in order of definition.
 class scheduler {
  public:
@@ -159,7 +184,10 @@ constexpr partition choose_regions(const graph_view& g, const rules& allowed, bo
     vec<decline> declines;
     detail::fuse_edges(groups, legal, true, declines);
     detail::fuse_edges(groups, legal, false, declines);
-    if (allowed.horizontal) detail::fuse_siblings(groups, legal);
+    if (allowed.horizontal) {
+      detail::fuse_siblings(groups, legal);
+      detail::fuse_independent(groups, legal);
+    }
     for (const decline& d : declines)
       if (groups.root(d.producer) != groups.root(d.consumer)) out.declines.push_back(d);
   }

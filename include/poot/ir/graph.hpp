@@ -67,6 +67,11 @@ struct graph_view {
   constexpr std::string_view name_of(uint32 id) const { return chars(eqns[id].name); }
   constexpr const tensor_type& type(uint32 id) const { return eqns[id].type; }
 
+  /// The state that output `o` is the new value of; size() if it is a plain result.
+  constexpr uint32 state_of(const graph_output& o) const {
+    const uint32 leaf = find_leaf(chars(o.name));
+    return leaf < eqns.size() && eqns[leaf].kind == op::state ? leaf : static_cast<uint32>(eqns.size());
+  }
   /// The equation that reads the input, weight or state called `wanted`; size() if there is none.
   constexpr uint32 find_leaf(std::string_view wanted) const {
     for (uint32 i = 0; i < eqns.size(); ++i)
@@ -234,18 +239,13 @@ constexpr void graph::add_output(std::string_view result, uint32 id) {
   for (const graph_output& o : outputs)
     if (view_of().chars(o.name) == result) fail(text{} << "output \"" << result << "\": this name is taken by an earlier output");
   const uint32 leaf_id = view_of().find_leaf(result);
-  if (leaf_id != eqns.size()) {
-    if (eqns[leaf_id].kind != op::state)
-      fail(text{} << "output \"" << result << "\": this is the name of an " << poot::ir::name(eqns[leaf_id].kind)
-                  << "; only a state can be written");
-    if (!(eqns[leaf_id].type == eqns[id].type)) {
-      text message;
-      message << "output \"" << result << "\": the state is ";
-      write_type(message, eqns[leaf_id].type, *this);
-      message << " and its new value is ";
-      write_type(message, eqns[id].type, *this);
-      fail(message << "; both must be the same");
-    }
+  if (leaf_id != eqns.size() && eqns[leaf_id].kind == op::state && !(eqns[leaf_id].type == eqns[id].type)) {
+    text message;
+    message << "output \"" << result << "\": the state is ";
+    write_type(message, eqns[leaf_id].type, *this);
+    message << " and its new value is ";
+    write_type(message, eqns[id].type, *this);
+    fail(message << "; both must be the same");
   }
   outputs.push_back({id, intern(result)});
 }

@@ -153,6 +153,9 @@ constexpr typing type_indexed(view<tensor_type> in, dtype declared) {
   return {type_of(declared, x.extents[0], w.extents[1])};
 }
 
+/// Strides, pads and dilations beyond this are refused, so that no sum of them overflows.
+inline constexpr int64 most_conv_attribute = int64{1} << 24;
+
 /// attrs: stride[2], pad[top,bottom,left,right], dilation[2], groups
 constexpr typing type_conv2d(view<int64> at, view<tensor_type> in, dtype declared) {
   const tensor_type &x = in[0], &w = in[1];
@@ -160,7 +163,7 @@ constexpr typing type_conv2d(view<int64> at, view<tensor_type> in, dtype declare
   if (x.rank != 4 || w.rank != 4) return refuse(rule::conv_ranks);
   if (at.size() != 9) return refuse(rule::attribute_count);
   for (int i = 0; i < 9; ++i)
-    if (at[i] < (i >= 2 && i < 6 ? 0 : 1)) return refuse(rule::conv_attributes);
+    if (at[i] < (i >= 2 && i < 6 ? 0 : 1) || at[i] > most_conv_attribute) return refuse(rule::conv_attributes);
   for (int i = 1; i < 4; ++i)
     if (x.extents[i].is_dynamic()) return refuse(rule::conv_ranks, 0);
   const int64 groups = at[8];
@@ -204,7 +207,9 @@ constexpr typing type_slice(view<int64> at, view<tensor_type> in) {
     if (step < 1 || start < 0) return refuse(rule::slice_step);
     if (x.extents[i].is_dynamic()) {
       if (size != x.extents[i] || start != 0 || step != 1) return refuse(rule::slice_dynamic, 0);
-    } else if (size.bound() == 0 ? start > x.extents[i].code : start + (size.bound() - 1) * step >= x.extents[i].code) {
+    } else if (size.bound() == 0 ? start > x.extents[i].code
+                                 : start >= x.extents[i].code ||
+                                       (size.bound() > 1 && step > (x.extents[i].code - 1 - start) / (size.bound() - 1))) {
       return refuse(rule::slice_range, 0);
     }
     r.extents[i] = size;
@@ -276,7 +281,7 @@ constexpr typing type_pointwise(op o, view<tensor_type> in, dtype declared) {
 
 constexpr typing type_leaf(op o, view<int64> attrs, view<tensor_type> in, const tensor_type& declared) {
   for (int i = 0; i < declared.rank; ++i)
-    if (!declared.extents[i].is_dynamic() && declared.extents[i].code < 0) return refuse(rule::negative_extent);
+    if (declared.extents[i].is_negative()) return refuse(rule::negative_extent);
   if (is_packed(declared.element)) {
     if (declared.rank == 0 || declared.last().is_dynamic() || declared.last().code % row(declared.element).block_elements)
       return refuse(rule::packed_block);
@@ -327,6 +332,7 @@ constexpr typing infer(op o, view<int64> attrs, view<tensor_type> in, const tens
     case op::matmul: return type_matmul(attrs, in, declared.element);
     case op::indexed_matmul: return type_indexed(in, declared.element);
     case op::packed_contraction:
+      if (in.size() < 2 || in.size() > 3) return refuse(rule::operand_count);
       return in.size() == 3 ? type_indexed(in, declared.element) : type_matmul(attrs, in, declared.element);
     case op::conv2d: return type_conv2d(attrs, in, declared.element);
     case op::gather: return type_gather(attrs, in);

@@ -58,7 +58,7 @@ class storage_planner {
     const auto count = static_cast<uint32>(p_.graph.outputs.size());
     for (uint32 k = 0; k < count; ++k) {
       const uint32 value = p_.graph.outputs[k].value, stored = storage_of(value);
-      const uint32 leaf = g().find_leaf(g().chars(p_.graph.outputs[k].name));
+      const uint32 leaf = g().state_of(p_.graph.outputs[k]);
       const bool is_state = leaf < p_.graph.size();
       if (is_state && stored == leaf) continue;  // a state that keeps its value
       if (is_state && write_in_place(leaf, stored)) continue;

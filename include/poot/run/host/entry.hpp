@@ -122,7 +122,7 @@ class entry {
   void place_fixed() {
     results_.resize(view_.graph.outputs.size(), nullptr);
     for (uint32 k = 0; k < view_.graph.outputs.size(); ++k) {
-      const uint32 leaf = view_.graph.find_leaf(view_.graph.chars(view_.graph.outputs[k].name));
+      const uint32 leaf = view_.graph.state_of(view_.graph.outputs[k]);
       if (leaf == view_.graph.size()) own_results_.push_back(storage(view_.graph.type(view_.graph.outputs[k].value).bytes()));
       else own_results_.push_back({});
     }
@@ -176,7 +176,7 @@ class entry {
     bind_loaded_weights();
     if (!bound_.settle()) return;
     for (uint32 k = 0; k < results_.size(); ++k) {
-      const uint32 leaf = view_.graph.find_leaf(view_.graph.chars(view_.graph.outputs[k].name));
+      const uint32 leaf = view_.graph.state_of(view_.graph.outputs[k]);
       results_[k] = leaf < view_.graph.size()   ? static_cast<char*>(bound_.leaf(leaf).data)
                     : bound_.result(k).data     ? static_cast<char*>(bound_.result(k).data)
                                                 : own_results_[k].data();
@@ -210,7 +210,7 @@ class entry {
   /// What a step writes must not lie in memory that another name lends.
   void refuse_overlaps() const {
     for (uint32 k = 0; k < results_.size(); ++k) {
-      const uint32 own = view_.graph.find_leaf(view_.graph.chars(view_.graph.outputs[k].name));
+      const uint32 own = view_.graph.state_of(view_.graph.outputs[k]);
       const char* first = results_[k];
       const char* last = first + bound_.counts()(view_.graph.type(view_.graph.outputs[k].value)).bytes();
       const auto check = [&](std::string_view other, const char* begin, int64 bytes) {
