@@ -136,13 +136,6 @@ inline void contract_few(const contraction_kernels& kernel, int64 M, const panel
       grain_for(unit * group_rows * b.k * rows));
 }
 
-/// Rows of C that are about to be written, brought near while they are computed.
-inline void expect(const contraction_result& c, int64 row0, int64 rows, int64 col0, int64 cols) {
-  if (c.sink) return;
-  for (int64 r = row0; r < row0 + rows; ++r)
-    for (int64 n = col0; n < col0 + cols; n += 16) __builtin_prefetch(c.rows + r * c.stride + n, 1);
-}
-
 /// Any number of rows: A packed in panels of tile_rows rows, blocks of about 112 rows by one group. With rows enough,
 /// threads share blocks and each packs its own; else they pack together and share groups.
 inline void contract_blocks(const contraction_kernels& kernel, int64 M, const panel_source& b, const left_operand& a,
@@ -168,7 +161,6 @@ inline void contract_blocks(const contraction_kernels& kernel, int64 M, const pa
     const int64 r1 = panels * (block + 1) / blocks * tile < M ? panels * (block + 1) / blocks * tile : M;
     const int64 columns = b.n - column < group_rows ? b.n - column : group_rows;
     float* total = own.tile.floats((panels / blocks + 1) * tile * group_rows);
-    expect(c, r0, r1 - r0, column, columns);
     kernel.block(b, column, r1 - r0, packed, total, own.right.floats(chunk * group_rows));
     deliver(kernel, c, r0, static_cast<int>(r1 - r0), column, columns, total, group_rows);
   };

@@ -102,10 +102,13 @@ void interleave_packed(int rows, int64 k, const uint8* src, int64 row_bytes, uin
       if constexpr (Type == q6_k)
         for (int half = 0; half < 2; ++half) head[32 * half + r] = from[layout(Type).sub_scales + 2 * sub + half];
       if constexpr (has_nibbles(Type)) {
-        for (int j = 0; j < 16; ++j)
-          codes[j * 32 + r] = static_cast<uint8>(stored_code(Type, from, first + 2 * j) | stored_code(Type, from, first + 2 * j + 1) << 4);
+        for (int j = 0; j < 16; ++j) {
+          const int low = stored_code(Type, from, first + 2 * j), high = stored_code(Type, from, first + 2 * j + 1);
+          codes[j * 32 + r] = static_cast<uint8>(low | high << 4);
+        }
       } else {
-        for (int i = 0; i < 32; ++i) codes[i * 32 + r] = static_cast<uint8>(stored_code(Type, from, first + i) - layout(Type).zero);
+        for (int i = 0; i < 32; ++i)
+          codes[i * 32 + r] = static_cast<uint8>(stored_code(Type, from, first + i) - layout(Type).zero);
       }
     }
 }
