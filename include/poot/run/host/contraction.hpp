@@ -197,7 +197,7 @@ inline void contract_blocks(const contraction_kernels& kernel, int64 M, const pa
 
 inline void contract(int64 M, const panel_source& b, const left_operand& a, const contraction_result& c, pool& threads) {
   if (M <= 0 || b.n <= 0) return;
-  const contraction_kernels& kernel = *POOT_FOR_ISA(kernels);
+  const contraction_kernels& kernel = current_contraction_kernels();
   if (M <= kernel.few_most && b.equal_groups()) contract_few(kernel, M, b, a, c, threads);
   else contract_blocks(kernel, M, b, a, c, threads);
 }

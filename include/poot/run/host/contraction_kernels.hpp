@@ -66,10 +66,24 @@ struct contraction_kernels {
 
 }  // namespace poot::run::host
 
+#if !defined(POOT_PRECOMPILED) || defined(POOT_PRECOMPILING)
 #define POOT_BODY <poot/run/host/contraction.inc>
 #include <poot/run/host/each_isa.inc>
+#endif
 
 namespace poot::run::host {
+
+/// Of the instruction set in use.
+#if defined(POOT_PRECOMPILED) && !defined(POOT_PRECOMPILING)
+const contraction_kernels& current_contraction_kernels();  // in poot::precompiled
+#else
+#ifndef POOT_PRECOMPILING
+inline
+#endif
+const contraction_kernels& current_contraction_kernels() {
+  return *POOT_FOR_ISA(kernels);
+}
+#endif
 
 /// Interleaved weights as kernels read them.
 inline panel_source source_of(const weights& w) {

@@ -71,6 +71,13 @@ inline isa force(isa wanted) {
   return value;
 }
 
+/// Makes stores that went past the caches visible before what follows.
+inline void finish_streams() {
+#if POOT_X86
+  _mm_sfence();
+#endif
+}
+
 }  // namespace poot::run::host
 
 #if POOT_X86

@@ -14,6 +14,8 @@ namespace poot::run::host {
 
 /// Outputs of more bytes than this are stored past the caches.
 inline constexpr int64 stream_above_bytes = 8 << 20;
+/// Bytes of a row that stays in the second cache beside what is kept of the row before it.
+inline constexpr int64 longest_fetched_row = 512 << 10;
 /// Operations of the op table below which a second thread does not pay.
 inline constexpr int64 operations_per_thread = 32768;
 
@@ -38,7 +40,7 @@ class region {
     const auto part = [&](int64 begin, int64 end, int) {
       tile_executor executor(program_, geometry_, buffers, policy);
       by_row ? executor.run_rows(begin, end) : executor.run_units(begin, end);
-      if (policy.stream) baseline::fence();
+      if (policy.stream) finish_streams();
     };
     if (!threads || threads->threads() == 1) {
       const float_environment environment;
@@ -75,6 +77,7 @@ class region {
       }
     }
     policy.stream = bytes > stream_above_bytes;
+    policy.ahead = policy.stream && (program_.kind != region_kind::row || geometry_.cols * 4 <= longest_fetched_row);
     return policy;
   }
 
