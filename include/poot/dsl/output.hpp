@@ -2,6 +2,7 @@
 /// Results of a model: named outputs, and new values of states.
 
 #include <poot/dsl/leaf.hpp>
+#include <poot/dsl/results.hpp>
 
 namespace poot::dsl {
 
@@ -69,6 +70,16 @@ template <class... Outputs>
 constexpr auto outputs(Outputs...) {
   if constexpr ((std::same_as<Outputs, poison> || ...)) return poison{};
   else return typename outputs_<Outputs...>::type{};
+}
+
+/// Names the results of a block, one by one: `outputs<"y", "h">(block(…))`.
+template <fixed_text... Names, class... X>
+  requires(sizeof...(Names) == sizeof...(X) && sizeof...(X) > 0 && (handle<X> && ...))
+constexpr auto outputs(results<X...> r) {
+  return [&]<size_t... I>(std::index_sequence<I...>) {
+    if constexpr ((free_node<X> && ...)) return outputs(output<Names>(get<I>(r))...);
+    else return results{output<Names>(get<I>(r))...};
+  }(std::index_sequence_for<X...>{});
 }
 
 template <class>

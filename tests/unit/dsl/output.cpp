@@ -27,6 +27,20 @@ TEST_CASE("several outputs keep their order") {
     output "a" = %1)");
 }
 
+TEST_CASE("the results of a block are named one by one") {
+  constexpr auto both = [](auto v) { return poot::results{v + v, v * v}; };
+  const char* const wanted = R"(
+    %x : f32[4] = input "x"
+    %0 : f32[4] = add %x, %x
+    %1 : f32[4] = mul %x, %x
+    output "sum" = %0
+    output "product" = %1)";
+  three_callers::check_text(poot::trace(poot::outputs<"sum", "product">(poot::block(both, x))), wanted);
+  poot::graph g("model");
+  (void)poot::outputs<"sum", "product">(both(three_callers::value_of(g, x)));
+  three_callers::check_text(poot::dsl::in_order_of_outputs(g), wanted);
+}
+
 TEST_CASE("an update is an output of the state's name, and its result the new value") {
   constexpr auto next = poot::update(cache, cache + x);
   three_callers::check_text(poot::trace(poot::outputs(next, poot::output<"y">(next * cache))), counted);
