@@ -18,6 +18,7 @@ struct region_buffers {
 struct store_policy {
   bool stream = false;  ///< past the caches
   bool direct = true;   ///< instructions may write the buffers themselves
+  bool ahead = false;   ///< inputs come from memory: ask for them early
 };
 
 /// Scratch memory of a thread, aligned to 64 bytes; grows to the largest program that it has run.
@@ -106,6 +107,9 @@ class tile_executor {
   }
 
  private:
+  /// Elements between what a pointwise region computes and what it fetches.
+  static constexpr int64 fetch_distance = 2 * tile_elements;
+
   static constexpr int rounded_up(int count) { return (count + uniform_elements - 1) / uniform_elements * uniform_elements; }
 
   /// Lays out the scratch memory; returns the place of the cursor's offsets.
@@ -203,11 +207,22 @@ class tile_executor {
         }
       }
     }
+    if (policy_.ahead && !head) fetch(phase, row * g_.cols + col + fetch_distance, count);
     const bool contiguous = rows == 1 || cols == g_.cols;
     const bool direct = bind_outputs(phase, row * g_.cols + col, contiguous ? count : 1);
     run(phase.instructions, rounded_up(count), direct && policy_.stream);
     if (contiguous) return store(phase, row * g_.cols + col, count, direct);
     for (int r = 0; r < rows; ++r) store(phase, (row + r) * g_.cols + col, cols, false, r * cols);
+  }
+
+  /// Asks for elements of the dense inputs of a phase; they may lie beyond the end.
+  void fetch(const tile_phase& phase, int64 element, int count) const {
+    for (const uint16 i : phase.inputs) {
+      if (!g_.inputs[i].dense || p_.inputs[i].is_head) continue;
+      const char* const from = address(i, element);
+      const int64 bytes = int64{count} * row(p_.inputs[i].type.element).block_bytes;
+      for (int64 b = 0; b < bytes; b += 64) __builtin_prefetch(from + b, 0, 2);
+    }
   }
 
   /// Points the outputs that allow it at their buffers; says whether they do.
@@ -238,6 +253,8 @@ class tile_executor {
       const int count = static_cast<int>(left < tile_elements ? left : tile_elements);
       for (const uint16 i : phase.inputs)
         bind(p_.inputs[i], address(i, cursor_[i] + col * g_.inputs[i].col_stride), g_.inputs[i].col_stride, count);
+      // the first phase waits for memory, the second for arithmetic: it fetches the next row
+      if (policy_.ahead && &phase == &p_.phases[0] + 1) fetch(p_.phases[0], (row + 1) * g_.cols + col, count);
       for (const uint16 r : phase.kept)
         table_[r] = kept_row_of(p_.registers[r].at) + col * p_.kept[p_.registers[r].at].bytes;
       const bool direct = bind_outputs(phase, row * g_.cols + col, count);
