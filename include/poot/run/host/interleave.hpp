@@ -143,6 +143,7 @@ inline void interleave(dtype type, int64 n, int64 k, const void* src, matrix_ord
                        int64 group0, int64 group1) {
   if (!can_interleave(type) || k % row(type).block_elements || (is_packed(type) && order == matrix_order::kn))
     detail::refuse_interleave(type, k);
+  if (k == 0) return;
   const bool nk = order == matrix_order::nk;
   if (stride == 0) stride = is_packed(type) ? byte_size(type, k) : nk ? k : n;
   const uint8* from = static_cast<const uint8*>(src);
