@@ -2,8 +2,7 @@
 /// Threads that share a loop: a static contiguous split, spinning briefly between loops, then parked.
 ///
 /// A loop costs no allocation. Inside a loop (of any pool), and on one thread, a loop runs where it is called, as the
-/// thread of the outer one. Every body runs in
-/// the floating-point environment of float_environment.hpp.
+/// thread of the outer one. Every body runs in the floating-point environment of float_environment.hpp.
 
 #include <poot/core/integers.hpp>
 #include <poot/run/host/float_environment.hpp>
