@@ -83,14 +83,14 @@ template <class Float>
 constexpr Float round_down(Float x) {
   using bits = decltype(ieee::to_bits(x));
   constexpr float_format f = sizeof(Float) == 8 ? binary64 : binary32;
-  constexpr bits sign = ieee::scalar_bits<Float>::sign;
+  constexpr bits top_bit = ieee::scalar_bits<Float>::sign;
   const bits b = ieee::to_bits(x);
   const int exponent = static_cast<int>((b >> f.fraction_bits) & f.exponent_mask()) - f.bias();
-  if (exponent >= f.fraction_bits || (b & ~sign) == 0) return x;  // whole, infinite, NaN or zero
-  if (exponent < 0) return b & sign ? Float(-1) : Float(0);
+  if (exponent >= f.fraction_bits || (b & ~top_bit) == 0) return x;  // whole, infinite, NaN or zero
+  if (exponent < 0) return b & top_bit ? Float(-1) : Float(0);
   const bits below = static_cast<bits>(f.fraction_mask() >> exponent);
   if ((b & below) == 0) return x;
-  return ieee::from_bits(static_cast<bits>((b & sign ? b + below : b) & ~below));
+  return ieee::from_bits(static_cast<bits>((b & top_bit ? b + below : b) & ~below));
 }
 
 template <op O, class Float>
