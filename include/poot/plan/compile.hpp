@@ -130,17 +130,11 @@ constexpr void refuse_missing(program& p) {
 
 }  // namespace detail
 
-/// Plans an already prepared graph.
-constexpr program plan_prepared(ir::graph optimized, const target& where, const options& wanted) {
+/// A program of exactly these regions, in their order: launches, storage, kernels, sections.
+constexpr program plan_regions(ir::graph optimized, const target& where, fuse::partition regions) {
   program p;
   p.planned_for = where;
   p.graph = std::move(optimized);
-  fuse::rules allowed;
-  allowed.with_broadcast = wanted.with_broadcast;
-  allowed.fuse_narrow_casts = wanted.fuse_narrow_casts;
-  allowed.horizontal = wanted.horizontal;
-  allowed.max_buffers = static_cast<uint32>(where.caps.max_buffers);
-  fuse::partition regions = fuse::choose_regions(p.graph, allowed, wanted.fuse);
   detail::launch_builder builder(p, regions);
   for (uint32 i = 0; i < regions.regions.size(); ++i) {
     const launch l = builder.build(regions.regions[i], i);
@@ -152,6 +146,17 @@ constexpr program plan_prepared(ir::graph optimized, const target& where, const 
   detail::find_sections(p);
   detail::refuse_missing(p);
   return p;
+}
+
+/// Plans an already prepared graph.
+constexpr program plan_prepared(ir::graph optimized, const target& where, const options& wanted) {
+  fuse::rules allowed;
+  allowed.with_broadcast = wanted.with_broadcast;
+  allowed.fuse_narrow_casts = wanted.fuse_narrow_casts;
+  allowed.horizontal = wanted.horizontal;
+  allowed.max_buffers = static_cast<uint32>(where.caps.max_buffers);
+  fuse::partition regions = fuse::choose_regions(optimized, allowed, wanted.fuse);
+  return plan_regions(std::move(optimized), where, std::move(regions));
 }
 
 /// Plans `traced` for `where`. Throws `error` when the graph is not well formed.

@@ -26,8 +26,10 @@ constexpr uint64 hash_region(const program_view& p, const launch& l, vec<uint32>
                    static_cast<uint64>(e.sum.chunk) << 32 | static_cast<uint64>(e.sum.fused) << 8);
     for (uint32 in : g.operands(e))
       h = g.is_scalar_constant(in) ? mix(h, static_cast<uint64>(g.attrs(in)[0]) + 0x9e37) : mix(h, local[in]);
+    const bool may_be_left_out = e.kind == ir::op::matmul || e.kind == ir::op::packed_contraction;  // transpose_b=0
     if (e.kind != ir::op::slice)
-      for (int64 a : g.attrs(e)) h = mix(h, static_cast<uint64>(a));
+      for (int64 a : g.attrs(e))
+        if (a != 0 || !may_be_left_out) h = mix(h, static_cast<uint64>(a));
   }
   for (uint32 id : p(l.outputs)) h = mix(h, local[id]);
   return h;

@@ -1,0 +1,375 @@
+#pragma once
+/// Text to program: `parse(text)` reads what `print` writes, and trusts none of it.
+
+#include <poot/fuse/check.hpp>
+#include <poot/ir/parse.hpp>
+#include <poot/plan/compile.hpp>
+#include <poot/plan/equal.hpp>
+#include <poot/plan/print.hpp>
+
+namespace poot::plan {
+
+namespace detail {
+
+/// Elements and multiply-adds that a program's equations and their readers may count together, each as the largest:
+/// sums of bytes and flops then stay within 64 bits.
+inline constexpr int64 work_limit = int64{1} << 57;
+
+/// Elements that equation `id` makes, or multiply-adds that it takes; more than `attr_limit` where that is the least.
+constexpr int64 work_of(const graph_view& g, uint32 id) {
+  const ir::eqn& e = g[id];
+  int64 work = e.type.element_count();
+  if (!ir::is_contraction(e.kind)) return work;
+  const tensor_type& w = g.type(g.operands(e)[1]);
+  const extent summed = e.kind == ir::op::conv2d ? extent(1) : g.type(g.operands(e)[0]).last();
+  work = ir::detail::limited_product(work, summed.bound());
+  if (e.kind != ir::op::conv2d) return work;
+  for (int i = 1; i < 4; ++i) work = work > ir::detail::attr_limit ? work : ir::detail::limited_product(work, w.extents[i].bound());
+  return work;
+}
+
+struct program_reader : ir::detail::graph_reader {
+  program told{};                     // what the plan says, before it is believed
+  vec<size_t> launch_places{}, prologue_places{}, placement_places{};
+  size_t memory_place = 0, copy_place = 0, kernel_place = 0, section_place = 0, refusal_place = 0;
+  uint32 seen = 0;                    // statements that stand once
+  vec<uint32> region_of{};
+  fuse::partition regions{};
+
+  static constexpr uint32 none = fuse::grouping::none;
+
+  constexpr program read() {
+    if (source.size() > size_t{1} << 30) refuse(text("a program of more than 2^30 characters"));
+    if (word("'program'") != "program") {
+      at = 0;
+      skip();
+      unexpected("'program'");
+    }
+    expect('{');
+    const size_t plan = at;
+    for (int depth = 1; depth > 0; ++at) {
+      const char next = peek();
+      if (!next && at >= source.size()) unexpected("'}' at the end of the plan");
+      depth += next == '{' ? 1 : next == '}' ? -1 : 0;
+    }
+    read_graph();
+    at = plan;
+    told.placements.resize(g.size());
+    placement_places.resize(g.size(), plan);
+    region_of.resize(g.size(), none);
+    while (!take('}')) read_statement();
+    subject = "program";
+    if (!(seen & 1)) refuse(plan, text("has no target"));
+    check_work(plan);
+    return believed(plan);
+  }
+
+  // ---- words of the plan
+  constexpr int64 field(std::string_view key, int64 most, int64 least = 0) {
+    const size_t where = (skip(), at);
+    if (word(key) != key) refuse(where, text("expected ") << key);
+    expect('=');
+    return integer(least, most);
+  }
+  constexpr uint32 count_field(std::string_view key) { return static_cast<uint32>(field(key, 0xffffffff)); }
+  constexpr uint32 value() {
+    const size_t where = (skip(), at);
+    const std::string_view wanted = value_name();
+    const uint32 found = find_value(wanted);
+    if (found != hash_index::none) return values[found].id;
+    text reason("the graph has no value ");
+    refuse(where, ir::detail::excerpt(reason, wanted));
+  }
+  constexpr slice_of value_list(std::string_view key) {
+    const size_t where = (skip(), at);
+    if (word(key) != key) refuse(where, text("expected ") << key);
+    expect('=');
+    expect('[');
+    slice_of s{static_cast<uint32>(told.ids.size()), 0};
+    if (!take(']')) {
+      do told.ids.push_back(value());
+      while (take(','));
+      expect(']');
+    }
+    s.count = static_cast<uint32>(told.ids.size()) - s.first;
+    return s;
+  }
+  /// The first of 0 … last whose name stands next.
+  template <class Enum, class Name>
+  constexpr Enum one_of(std::string_view what, Enum last, Name name_of) {
+    const size_t where = (skip(), at);
+    const std::string_view chars = word(what);
+    for (int i = 0; i <= static_cast<int>(last); ++i)
+      if (name_of(static_cast<Enum>(i)) == chars) return static_cast<Enum>(i);
+    text reason("'");
+    ir::detail::excerpt(reason, chars) << "' is not ";
+    refuse(where, reason << what);
+  }
+  constexpr void once(size_t where, uint32 bit) {
+    if (seen & bit) refuse(where, text("this stands twice"));
+    seen |= bit;
+  }
+
+  // ---- statements
+  constexpr void read_statement() {
+    const size_t where = (skip(), at);
+    subject = {};
+    const std::string_view kind = word("a statement of a plan or '}'");
+    subject = kind;
+    if (kind == "target") read_target(where);
+    else if (kind == "pass") told.changed.push_back(one_of("a pass", pass::pass_id::prepare_reductions, [](pass::pass_id i) { return pass::name(i); }));
+    else if (kind == "memory") read_memory(where);
+    else if (kind == "prologue") read_launch(where, told.prologue, prologue_places);
+    else if (kind == "launch") read_launch(where, told.launches, launch_places);
+    else if (kind == "copy") read_copy(where);
+    else if (kind == "kernel") read_kernel(where);
+    else if (kind == "section") read_section(where);
+    else if (kind == "place") read_placement(where);
+    else if (kind == "decline") read_decline(where);
+    else if (kind == "numerical_decline") read_numerical_decline();
+    else if (kind == "refuse") read_refusal(where);
+    else if (kind == "origins") read_origins(where);
+    else {
+      subject = {};
+      text reason("there is no statement ");
+      refuse(where, ir::detail::excerpt(reason, kind));
+    }
+  }
+  constexpr void read_target(size_t where) {
+    once(where, 1);
+    told.planned_for.kind = one_of("a target", backend::vulkan, [](backend b) { return poot::name(b); });
+    device_caps& c = told.planned_for.caps;
+    expect('{');
+    c.max_buffers = static_cast<int32>(field("buffers", 0x7fffffff));
+    c.max_groups_x = static_cast<int32>(field("groups_x", 0x7fffffff));
+    c.shared_bytes = static_cast<int32>(field("shared", 0x7fffffff));
+    c.fma_fused = field("fma", 1) != 0;
+    c.flushes = field("flushes", 1) != 0;
+    expect('}');
+  }
+  constexpr void read_memory(size_t where) {
+    once(where, 2);
+    memory_place = where;
+    expect('{');
+    told.arena_bytes = field("arena", ir::detail::attr_limit);
+    told.unshared_bytes = field("unshared", ir::detail::attr_limit);
+    told.table_bytes = field("tables", ir::detail::attr_limit);
+    expect('}');
+  }
+  constexpr void read_launch(size_t where, vec<launch>& to, vec<size_t>& places) {
+    launch l;
+    l.kind = one_of("a kind of region", fuse::region_kind::generator, [](fuse::region_kind k) { return fuse::name(k); });
+    l.body = one_of("generated or imported", origin::imported, [](origin o) { return name(o); });
+    l.compares = one_of("a comparison class", comparison::approximate, [](comparison c) { return name(c); });
+    expect('{');
+    l.kernel = count_field("kernel");
+    l.members = value_list("members");
+    l.inputs = value_list("inputs");
+    l.outputs = value_list("outputs");
+    l.bytes = field("bytes", ir::detail::attr_limit);
+    l.flops = field("flops", ir::detail::attr_limit);
+    expect('}');
+    if (l.members.count == 0) refuse(where, text("has no member"));
+    for (uint32 i = 1; i < l.members.count; ++i)
+      if (told.ids[l.members.first + i] <= told.ids[l.members.first + i - 1]) refuse(where, text("the members do not ascend"));
+    to.push_back(l);
+    places.push_back(where);
+  }
+  constexpr void read_copy(size_t where) {
+    copy_place = where;
+    copy c;
+    c.value = value();
+    if (word("'output'") != "output") unexpected("'output'");
+    c.output = static_cast<uint32>(integer(0, static_cast<int64>(g.outputs.size()) - 1));
+    told.copies.push_back(c);
+  }
+  constexpr void read_kernel(size_t where) {
+    kernel_place = where;
+    kernel k;
+    const std::string_view chars = number();
+    if (!parse_natural(chars, ~uint64{0}, k.hash)) refuse(where, text("the hash is not a number of 64 bits"));
+    expect('{');
+    k.first_launch = count_field("first");
+    k.launches = count_field("launches");
+    expect('}');
+    told.kernel_table.push_back(k);
+  }
+  constexpr void read_section(size_t where) {
+    section_place = where;
+    section s;
+    expect('{');
+    s.first = count_field("first");
+    s.length = count_field("length");
+    s.times = count_field("times");
+    expect('}');
+    told.repeated.push_back(s);
+  }
+  constexpr void read_placement(size_t where) {
+    const uint32 id = value();
+    placement& p = told.placements[id];
+    if (p.where != place::none) refuse(where, text("this value is placed twice"));
+    p.where = one_of("a place", place::state, [](place at_place) { return name(at_place); });
+    placement_places[id] = where;
+    switch (p.where) {
+      case place::none: refuse(where, text("a value in no memory is left out"));
+      case place::table: case place::arena: p.offset = integer(0, ir::detail::attr_limit); break;
+      case place::output: p.index = static_cast<uint32>(integer(0, static_cast<int64>(g.outputs.size()) - 1)); break;
+      case place::view: case place::window: case place::state: p.index = value(); break;
+      case place::leaf: break;
+    }
+  }
+  constexpr void read_decline(size_t where) {
+    fuse::decline d;
+    d.producer = value();
+    d.consumer = value();
+    d.why = one_of("a reason", fuse::reason::cycle, [](fuse::reason r) { return reason_name(fuse::explain(r)); });
+    if (d.why == fuse::reason::none) refuse(where, text("a decline has a reason"));
+    bool reads = false;
+    for (uint32 in : g.view_of().operands(d.consumer)) reads |= in == d.producer;
+    if (!reads) refuse(where, text("the second value does not read the first"));
+    told.declined.push_back(d);
+  }
+  constexpr void read_numerical_decline() {
+    pass::numerical_decline d;
+    d.origin = static_cast<uint32>(integer(0, 0xffffffff));
+    d.reason = one_of("a reason", pass::inexact::factor_scalar, [](pass::inexact r) { return reason_name(pass::explain(r)); });
+    told.declined_numerically.push_back(d);
+  }
+  constexpr void read_refusal(size_t where) {
+    refusal_place = where;
+    refusal r;
+    r.equation = value();
+    r.missing = one_of("a capability", capability::f64_functions, [](capability c) { return reason_name(explain(c)); });
+    told.refused.push_back(r);
+  }
+  constexpr void read_origins(size_t where) {
+    once(where, 4);
+    expect('[');
+    for (uint32 id = 0; id < g.size(); ++id) {
+      if (id) expect(',');
+      g.eqns[id].origin = static_cast<uint32>(integer(0, 0xffffffff));
+    }
+    expect(']');
+  }
+
+  // ---- what a plan must be: legal regions in an order that runs, and for these what the planner makes of them
+  constexpr void check_work(size_t where) const {
+    int64 most = 1;
+    for (uint32 id = 0; id < g.size(); ++id) {
+      const int64 work = work_of(g, id);
+      most = work > most ? work : most;
+    }
+    const auto readers = static_cast<int64>(g.size() + g.operand_pool.size() + g.outputs.size());
+    if (ir::detail::limited_product(most, readers) > work_limit) refuse(where, text("its equations make more than 2^57 elements"));
+  }
+
+  constexpr void add_regions(const vec<launch>& launches, const vec<size_t>& places, bool prologue, const fuse::grouping& singles) {
+    for (size_t i = 0; i < launches.size(); ++i) {
+      fuse::partition::region r;
+      r.prologue = prologue;
+      r.members = {static_cast<uint32>(regions.members.size()), launches[i].members.count};
+      const auto index = static_cast<uint32>(regions.regions.size());
+      for (uint32 id : view<uint32>(told.ids).subview(launches[i].members.first, launches[i].members.count)) {
+        if (!singles.grouped(id)) refuse(places[i], text("an equation that needs no dispatch is a member"));
+        if (region_of[id] != none) refuse(places[i], text("an equation is a member of two dispatches"));
+        if (singles.of(id).prologue != prologue)
+          refuse(places[i], text(prologue ? "the prologue depends on constants only" : "what depends on constants only belongs to the prologue"));
+        region_of[id] = index;
+        regions.members.push_back(id);
+        shape_of(r, singles.of(id), id == regions.members[r.members.first]);
+      }
+      regions.regions.push_back(r);
+    }
+  }
+  /// Kind and iteration space after one more member.
+  static constexpr void shape_of(fuse::partition::region& r, const fuse::summary& member, bool first) {
+    const bool head = member.kind != fuse::region_kind::pointwise;
+    if (first || head) {
+      r.kind = member.kind;
+      r.space = member.space;
+    } else if (r.kind == fuse::region_kind::pointwise) {
+      tensor_type united = r.space;
+      if (ir::detail::broadcast_into(united, member.space) && !united.same_extents(r.space)) r.space = member.space;
+    }
+  }
+
+  /// Each dispatch reads what leaves hold or dispatches before it have made.
+  constexpr void check_order(const fuse::grouping& singles, const vec<launch>& launches, const vec<size_t>& places, uint32 first) const {
+    for (size_t i = 0; i < launches.size(); ++i)
+      for (uint32 id : view<uint32>(told.ids).subview(launches[i].members.first, launches[i].members.count))
+        for (uint32 in : g.view_of().operands(id)) {
+          const uint32 made = singles.behind_views(in);
+          if (singles.grouped(made) && region_of[made] > first + i)
+            refuse(places[i], text("reads what a later dispatch makes"));
+        }
+  }
+
+  constexpr program believed(size_t plan) {
+    ir::verify(g);
+    const fuse::grouping singles(g);
+    add_regions(told.prologue, prologue_places, true, singles);
+    add_regions(told.launches, launch_places, false, singles);
+    for (uint32 id = 0; id < g.size(); ++id)
+      if (singles.grouped(id) && region_of[id] == none) refuse(plan, text("equation %") << id << " belongs to no dispatch");
+    fuse::rules widest;
+    widest.fuse_narrow_casts = true;
+    widest.max_buffers = static_cast<uint32>(told.planned_for.caps.max_buffers);
+    const fuse::finding found = fuse::check_partition(g, region_of, widest);
+    const auto prologue_size = static_cast<uint32>(told.prologue.size());
+    if (!found.legal()) {
+      const bool early = found.region < prologue_size;
+      refuse(early ? prologue_places[found.region] : launch_places[found.region - prologue_size], text(fuse::explain(found.why)));
+    }
+    check_order(singles, told.prologue, prologue_places, 0);
+    check_order(singles, told.launches, launch_places, prologue_size);
+    for (const fuse::decline& d : told.declined)
+      if (!singles.grouped(d.producer) || !singles.grouped(d.consumer) || region_of[d.producer] == region_of[d.consumer])
+        refuse(plan, text("a decline names two values of one dispatch, or one of none"));
+    regions.region_of = region_of;
+    program made = plan_regions(std::move(g), told.planned_for, std::move(regions));
+    compare(made, made.prologue, told.prologue, prologue_places, "prologue");
+    compare(made, made.launches, told.launches, launch_places, "launch");
+    compare_rest(made, plan);
+    made.declined = std::move(told.declined);
+    made.changed = std::move(told.changed);
+    made.declined_numerically = std::move(told.declined_numerically);
+    return made;
+  }
+  constexpr void compare(const program& made, const vec<launch>& wanted, const vec<launch>& given, const vec<size_t>& places,
+                         std::string_view what) {
+    subject = what;
+    program_view said;
+    said.ids = told.ids;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const std::string_view field_name = difference(made, wanted[i], said, given[i]);
+      if (!field_name.empty()) refuse(places[i], text("the ") << field_name << " are not those of its members");
+    }
+  }
+  constexpr void compare_rest(const program& made, size_t plan) {
+    subject = "place";
+    for (uint32 id = 0; id < made.placements.size(); ++id)
+      if (!same(made.placements[id], told.placements[id]))
+        refuse(placement_places[id], text("%") << id << " is not where this order of dispatches puts it, " << name(made.placements[id].where));
+    const auto require = [&](bool holds, std::string_view what, size_t where) {
+      subject = what;
+      if (!holds) refuse(where ? where : plan, text("is not what follows from the dispatches"));
+    };
+    require(made.arena_bytes == told.arena_bytes && made.unshared_bytes == told.unshared_bytes && made.table_bytes == told.table_bytes,
+            "memory", memory_place);
+    require(all_same<copy>(made.copies, told.copies), "copy", copy_place);
+    require(all_same<kernel>(made.kernel_table, told.kernel_table), "kernel", kernel_place);
+    require(all_same<section>(made.repeated, told.repeated), "section", section_place);
+    require(all_same<refusal>(made.refused, told.refused), "refuse", refusal_place);
+  }
+};
+
+}  // namespace detail
+
+/// Reads a program. Throws `error` with line, column, statement and rule where the text is not well formed, breaks a rule
+/// of graphs, holds regions that are not legal or stand in an order that cannot run, or says of them what does not follow.
+constexpr program parse(std::string_view source) {
+  detail::program_reader reader{{{source}}};
+  return reader.read();
+}
+
+}  // namespace poot::plan

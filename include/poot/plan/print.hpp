@@ -1,0 +1,157 @@
+#pragma once
+/// Program to text: `print(program)` writes the form that `parse` reads, the same text for equal programs.
+
+#include <poot/ir/print.hpp>
+#include <poot/plan/program.hpp>
+
+namespace poot::plan {
+
+constexpr std::string_view name(place p) {
+  switch (p) {
+    case place::none: return "none";
+    case place::leaf: return "leaf";
+    case place::table: return "table";
+    case place::arena: return "arena";
+    case place::output: return "output";
+    case place::view: return "view";
+    case place::window: return "window";
+    case place::state: return "state";
+  }
+  return "";
+}
+
+namespace detail {
+
+/// The name of a reason: its sentence up to the colon.
+constexpr std::string_view reason_name(std::string_view sentence) { return sentence.substr(0, sentence.find(':')); }
+
+/// Writes the graph with every equation under a name of its own, scalar constants too: a leaf under its name, any other
+/// under its number in the program, so that `%12` is equation 12 wherever it stands.
+struct program_writer : ir::detail::graph_writer {
+  program_view p{};
+
+  constexpr explicit program_writer(const program_view& program) : p(program) {
+    g = program.graph;
+    is_output = vec<uint8>(g.size(), 1);  // no constant is written where it is read
+    numbers = vec<uint32>(g.size(), 0);
+    mentioned = vec<uint8>(g.symbols.size(), 0);
+    for (uint32 id = 0; id < g.size(); ++id)
+      numbers[id] = ir::is_named_leaf(g[id].kind) && ir::detail::is_identifier(g.name_of(id)) ? by_name : id;
+  }
+
+  constexpr void write_ids(std::string_view key, slice_of ids) {
+    out << ' ' << key << "=[";
+    const char* between = "";
+    for (uint32 id : p(ids)) {
+      out << between;
+      write_value(id);
+      between = ",";
+    }
+    out << ']';
+  }
+  constexpr void write_launch(std::string_view word, const launch& l) {
+    out << "  " << word << ' ' << fuse::name(l.kind) << ' ' << name(l.body) << ' ' << name(l.compares)
+        << " {kernel=" << l.kernel;
+    write_ids("members", l.members);
+    write_ids("inputs", l.inputs);
+    write_ids("outputs", l.outputs);
+    out << " bytes=" << l.bytes << " flops=" << l.flops << "}\n";
+  }
+  constexpr void write_placement(uint32 id) {
+    const placement& at = p.placements[id];
+    if (at.where == place::none) return;
+    out << "  place ";
+    write_value(id);
+    out << ' ' << name(at.where);
+    switch (at.where) {
+      case place::table: case place::arena: out << ' ' << at.offset; break;
+      case place::output: out << ' ' << at.index; break;
+      case place::view: case place::window: case place::state:
+        out << ' ';
+        write_value(at.index);
+        break;
+      default: break;
+    }
+    out << '\n';
+  }
+  constexpr void write_edge(uint32 producer, uint32 consumer) {
+    write_value(producer);
+    out << ' ';
+    write_value(consumer);
+    out << ' ';
+  }
+
+  constexpr void write_program() {
+    const device_caps& c = p.planned_for.caps;
+    out << "program {\n  target " << poot::name(p.planned_for.kind) << " {buffers=" << c.max_buffers
+        << " groups_x=" << c.max_groups_x << " shared=" << c.shared_bytes << " fma=" << (c.fma_fused ? 1 : 0)
+        << " flushes=" << (c.flushes ? 1 : 0) << "}\n";
+    for (pass::pass_id id : p.changed) out << "  pass " << pass::name(id) << '\n';
+    out << "  memory {arena=" << p.arena_bytes << " unshared=" << p.unshared_bytes << " tables=" << p.table_bytes << "}\n";
+    for (const launch& l : p.prologue) write_launch("prologue", l);
+    for (const launch& l : p.launches) write_launch("launch", l);
+    for (const copy& moved : p.copies) {
+      out << "  copy ";
+      write_value(moved.value);
+      out << " output " << moved.output << '\n';
+    }
+    for (const kernel& k : p.kernel_table)
+      (out << "  kernel ").hex(k.hash) << " {first=" << k.first_launch << " launches=" << k.launches << "}\n";
+    for (const section& s : p.repeated)
+      out << "  section {first=" << s.first << " length=" << s.length << " times=" << s.times << "}\n";
+    for (uint32 id = 0; id < p.placements.size(); ++id) write_placement(id);
+    for (const fuse::decline& d : p.declined) {
+      out << "  decline ";
+      write_edge(d.producer, d.consumer);
+      out << reason_name(fuse::explain(d.why)) << '\n';
+    }
+    for (const pass::numerical_decline& d : p.declined_numerically)
+      out << "  numerical_decline " << d.origin << ' ' << reason_name(pass::explain(d.reason)) << '\n';
+    for (const refusal& r : p.refused) {
+      out << "  refuse ";
+      write_value(r.equation);
+      out << ' ' << reason_name(explain(r.missing)) << '\n';
+    }
+    write_origins();
+    out << "}\n";
+    write_equations();
+  }
+
+ private:
+  /// For each equation, the one of the traced graph that it comes from.
+  constexpr void write_origins() {
+    const char* between = "  origins [";
+    for (const ir::eqn& e : g.eqns) {
+      out << between << e.origin;
+      between = ",";
+    }
+    if (g.size()) out << "]\n";
+  }
+  constexpr void write_equations() {
+    out << "graph ";
+    if (ir::detail::is_identifier(g.chars(g.name))) out << g.chars(g.name);
+    else write_quoted(g.chars(g.name));
+    out << " {\n";
+    for (uint32 id = 0; id < g.size(); ++id) write_equation(id);
+    for (const ir::graph_output& o : g.outputs) {
+      out << "  output ";
+      write_quoted(g.chars(o.name));
+      out << " = ";
+      write_value(o.value);
+      out << '\n';
+    }
+    out << "}\n";
+  }
+};
+
+}  // namespace detail
+
+/// The text of a program: `program { … }` with the plan, then the graph. `parse` gives back a program that is `equal`,
+/// and its text is the same.
+constexpr text print(const program_view& p) {
+  detail::program_writer writer(p);
+  writer.write_program();
+  return std::move(writer.out);
+}
+
+}  // namespace poot::plan
