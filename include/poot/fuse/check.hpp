@@ -52,7 +52,10 @@ class region_check {
       head_ = id;
     }
     if (kind_ == region_kind::contraction && g_.type(head_).element == dtype::f64) return reason::wide_head;
-    if (members_.size() > max_members) return reason::member_limit;
+    if (kind_ == region_kind::contraction)
+      for (uint32 in : g_.operands(head_))
+        if (is_inside(in)) return reason::head_operand;
+    if (members_.size() > allowed_.max_members) return reason::member_limit;
     for (uint32 id : members_)
       if (alone(id).prologue != alone(members_[0]).prologue) return reason::prologue;
     return reason::none;
@@ -60,21 +63,19 @@ class region_check {
 
   constexpr reason spaces() {
     tensor_type space = alone(head_).space;
-    for (uint32 id : members_) {
-      tensor_type united = space;
-      const tensor_type& own = alone(id).space;
-      if (!ir::detail::broadcast_into(united, own)) return unlike();
-      if (united.same_extents(space)) continue;
-      if (kind_ != region_kind::pointwise || !united.same_extents(own)) return unlike();
-      space = own;
-    }
+    for (uint32 id : members_)
+      if (!ir::detail::broadcast_into(space, alone(id).space)) return unlike();
+    if (kind_ != region_kind::pointwise && !space.same_extents(alone(head_).space)) return unlike();
+    bool whole = false;  // does a member have the extents of the region?
+    for (uint32 id : members_) whole |= alone(id).space.same_extents(space);
+    if (!whole) return unlike();
     int64 recomputed = 0;
     for (uint32 id : members_) {
       const tensor_type& t = g_.type(id);
       if (t.same_extents(space)) continue;
       if (kind_ == region_kind::row && t.rank == space.rank && t.same_extents(space.with(space.rank - 1, extent(1)))) continue;
       if (!allowed_.with_broadcast) return reason::spaces_differ;
-      if (!is_widening_load(g_, id)) recomputed += ir::row(g_[id].kind).flops * (space.element_count() - t.element_count());
+      if (!is_widening_load(g_, id)) recomputed = saturating_sum(recomputed, recomputed_flops(g_, id, space));
       if (recomputed > allowed_.max_recomputed_flops) return reason::recompute_cost;
       if (!allowed_.small_outputs && read_outside(id)) return reason::output_not_full;
     }

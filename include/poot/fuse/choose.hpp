@@ -35,7 +35,7 @@ constexpr bool is_private(const grouping& groups, uint32 producer, uint32 consum
 }
 
 /// One sweep over the edges in order of definition; the first sweep takes only those that save most.
-constexpr void fuse_edges(grouping& groups, legality& legal, bool private_only, vec<decline>& declines) {
+constexpr void fuse_edges(const grouping& groups, legality& legal, bool private_only, vec<decline>& declines) {
   const graph_view& g = groups.g;
   for (uint32 id = 0; id < g.size(); ++id) {
     if (!groups.grouped(id)) continue;
@@ -43,15 +43,14 @@ constexpr void fuse_edges(grouping& groups, legality& legal, bool private_only, 
       if (!groups.grouped(in)) continue;
       const uint32 a = groups.root(in), b = groups.root(id);
       if (a == b || (private_only && !is_private(groups, in, b))) continue;
-      const verdict v = legal.check(a, b);
-      if (v.legal()) groups.merge(a, b, v.kind, v.space);
-      else if (!private_only && v.why != reason::boundary) declines.push_back({in, id, v.why});
+      const verdict v = legal.join(a, b);
+      if (!v.legal() && !private_only && v.why != reason::boundary) declines.push_back({in, id, v.why});
     }
   }
 }
 
 /// Pointwise regions over one space that read the same value.
-constexpr void fuse_siblings(grouping& groups, legality& legal) {
+constexpr void fuse_siblings(const grouping& groups, legality& legal) {
   const graph_view& g = groups.g;
   for (uint32 id = 0; id < g.size(); ++id) {
     uint32 first = grouping::none;
@@ -65,8 +64,7 @@ constexpr void fuse_siblings(grouping& groups, legality& legal) {
       }
       const uint32 a = groups.root(first);
       if (a == r || !groups.of(a).space.same_extents(groups.of(r).space)) continue;
-      const verdict v = legal.check(a, r);
-      if (v.legal()) groups.merge(a, r, v.kind, v.space);
+      legal.join(a, r);
     }
   }
 }
@@ -75,7 +73,7 @@ constexpr void fuse_siblings(grouping& groups, legality& legal) {
 inline constexpr int64 small_space = 65536;
 
 /// Independent pointwise regions over equal small spaces: one launch with several results.
-constexpr void fuse_independent(grouping& groups, legality& legal) {
+constexpr void fuse_independent(const grouping& groups, legality& legal) {
   const graph_view& g = groups.g;
   vec<uint32> heads;  // one member of the latest region of each space
   for (uint32 id = 0; id < g.size(); ++id) {
@@ -86,9 +84,7 @@ constexpr void fuse_independent(grouping& groups, legality& legal) {
     for (uint32& head : heads) {
       const uint32 a = groups.root(head), b = groups.root(id);
       if (!groups.of(a).space.same_extents(own.space)) continue;
-      const verdict v = legal.check(a, b);
-      if (v.legal()) groups.merge(a, b, v.kind, v.space);
-      else head = id;
+      if (!legal.join(a, b).legal()) head = id;
       placed = true;
       break;
     }

@@ -76,9 +76,15 @@ class fusion_graph {
   /// Bytes of an op's result; throws where 64 bits do not hold them.
   constexpr int64 output_bytes(uint32 id) const {
     const fusion_op& o = ops_[id];
-    int64 bytes = o.dtype_bytes;
-    bool fits = bytes >= 0;
-    for (int64 e : o.output_shape) fits = fits && e >= 0 && !__builtin_mul_overflow(bytes, e, &bytes);
+    bool fits = o.dtype_bytes >= 0, is_empty = false;
+    for (int64 e : o.output_shape) {
+      fits = fits && e >= 0;
+      is_empty = is_empty || e == 0;
+    }
+    if (fits && is_empty) return 0;
+    int64 bytes = 1;  // elements, at first: they must fit as well where each has no bytes
+    for (int64 e : o.output_shape) fits = fits && !__builtin_mul_overflow(bytes, e, &bytes);
+    fits = fits && !__builtin_mul_overflow(bytes, o.dtype_bytes, &bytes);
     if (!fits) fail(text{} << "fusion_graph: op " << id << ": the bytes of its result do not fit 64 bits");
     return bytes;
   }
@@ -102,8 +108,8 @@ class fusion_planner {
     rules r = rules_;
     r.horizontal = false;
     r.small_outputs = true;
-    r.max_buffers = 0xffffffffu;
-    r.max_recomputed_flops = int64{1} << 62;
+    r.max_buffers = r.max_members = 0xffffffffu;
+    r.max_recomputed_flops = INT64_MAX;
     const ir::graph g = translate(source);
     const partition p = choose_regions(g, r);
     fusion_plan result;

@@ -9,10 +9,11 @@ namespace poot::fuse {
 struct summary {
   region_kind kind = region_kind::pointwise;
   tensor_type space{};          ///< iteration space; of row groups with the last axis whole
-  uint32 first = 0, last = 0;   ///< least and greatest member
   uint32 members = 1;
   uint32 bindings = 0;          ///< upper bound on the buffers it binds
   uint32 narrow_casts = 0;
+  uint32 head = 0;              ///< of contraction groups: the contraction
+  int64 recomputed = 0;         ///< flops spent again, because members are smaller than the space
   bool float_select = false;
   bool non_float = false;
   bool prologue = false;
@@ -82,15 +83,15 @@ class grouping {
     return true;
   }
 
-  /// Makes one group of two; `kind` and `space` are what legality found for the union.
-  constexpr void merge(uint32 a, uint32 b, region_kind kind, const tensor_type& space) {
+  /// Makes one group of two and returns its root; `kind`, `space` and `recomputed` are what legality found for the union.
+  constexpr uint32 merge(uint32 a, uint32 b, region_kind kind, const tensor_type& space, int64 recomputed) {
     if (groups_[a].members < groups_[b].members) std::swap(a, b);
     summary& into = groups_[a];
     const summary& from = groups_[b];
+    if (from.kind == region_kind::contraction) into.head = from.head;
     into.kind = kind;
     into.space = space;
-    into.first = into.first < from.first ? into.first : from.first;
-    into.last = into.last > from.last ? into.last : from.last;
+    into.recomputed = recomputed;
     into.members += from.members;
     into.bindings += from.bindings;
     into.narrow_casts += from.narrow_casts;
@@ -98,6 +99,7 @@ class grouping {
     into.non_float |= from.non_float;
     parent_[b] = a;
     std::swap(ring_[a], ring_[b]);
+    return a;
   }
 
  private:
@@ -106,7 +108,7 @@ class grouping {
     summary s;
     s.kind = kind_of(g, id);
     s.space = s.kind == region_kind::row ? g.type(g.operands(id)[0]) : e.type;
-    s.first = s.last = id;
+    s.head = id;
     s.bindings = e.operands.count + 1;
     s.narrow_casts = is_narrowing_cast(g, id);
     s.float_select = e.kind == op::select && is_float(e.type.element);

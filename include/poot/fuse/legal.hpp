@@ -2,6 +2,7 @@
 /// Whether two groups may become one, and if not, the first check that fails. Nothing here prefers one plan to another.
 
 #include <poot/fuse/grouping.hpp>
+#include <poot/fuse/run_order.hpp>
 
 namespace poot::fuse {
 
@@ -10,24 +11,26 @@ struct verdict {
   reason why = reason::none;
   region_kind kind = region_kind::pointwise;
   tensor_type space{};
+  int64 recomputed = 0;  ///< flops spent again
   constexpr bool legal() const { return why == reason::none; }
 };
 
 class legality {
  public:
-  constexpr legality(const grouping& partition, const rules& r)
-      : groups(partition), allowed(r), stamp_(partition.g.size(), 0) {}
+  constexpr legality(grouping& partition, const rules& r)
+      : groups(partition), allowed(r), stamp_(partition.g.size(), 0), order_(static_cast<uint32>(partition.g.size())) {}
 
-  const grouping& groups;
+  grouping& groups;
   const rules allowed;
 
   /// May groups `a` and `b` (roots) be one region? Symmetric.
   constexpr verdict check(uint32 a, uint32 b) {
     const summary &x = groups.of(a), &y = groups.of(b);
+    if (feeds_head(x, b) || feeds_head(y, a)) return refused(reason::head_operand);
     verdict v = unite_kinds(x, y);
     if (!v.legal()) return v;
     if (x.prologue != y.prologue) return refused(reason::prologue);
-    if (x.members + y.members > max_members) return refused(reason::member_limit);
+    if (x.members + y.members > allowed.max_members) return refused(reason::member_limit);
     if (v.kind == region_kind::row) {
       if (x.float_select || y.float_select) return refused(reason::select_in_row);
       if (x.non_float || y.non_float) return refused(reason::non_float_in_row);
@@ -40,7 +43,21 @@ class legality {
       return refused(reason::narrow_cast);
     if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(a, b) > allowed.max_buffers)
       return refused(reason::buffer_limit);
-    if (path_around(a, b) || path_around(b, a)) return refused(reason::cycle);
+    if (order_.is_before(a, b) ? path_around(a, b) : path_around(b, a)) return refused(reason::cycle);
+    return v;
+  }
+
+  /// Makes `a` and `b` one group if that is legal.
+  constexpr verdict join(uint32 a, uint32 b) {
+    const verdict v = check(a, b);
+    if (!v.legal()) return v;
+    if (!order_.is_before(a, b)) std::swap(a, b);
+    // What `b` needs and stands behind `a` must run before both; the check has just found it.
+    for (size_t i = 2; i < reached_.size(); ++i)
+      for (size_t j = i; j > 1 && order_.is_before(reached_[j], reached_[j - 1]); --j) std::swap(reached_[j], reached_[j - 1]);
+    if (reached_.size() > 1) order_.move_before(view<uint32>(reached_).subview(1, reached_.size() - 1), a);
+    const uint32 kept = groups.merge(a, b, v.kind, v.space, v.recomputed);
+    order_.merge(kept, kept == a ? b : a, a);
     return v;
   }
 
@@ -55,6 +72,14 @@ class legality {
   static constexpr bool broadcasts_into(const tensor_type& small, const tensor_type& big) {
     tensor_type t = big;
     return ir::detail::broadcast_into(t, small) && t.same_extents(big);
+  }
+
+  /// Does the contraction of group `x` read a member of `other`?
+  constexpr bool feeds_head(const summary& x, uint32 other) const {
+    if (x.kind != region_kind::contraction) return false;
+    for (uint32 in : groups.g.operands(x.head))
+      if (groups.grouped(in) && groups.root(in) == other) return true;
+    return false;
   }
 
   /// Kind and space of the union.
@@ -92,19 +117,22 @@ class legality {
     return t.rank == space.rank && t.same_extents(space.with(space.rank - 1, extent(1)));
   }
 
-  /// Members of `side` in the united space: values smaller than it are cheap and stay inside.
-  constexpr reason fits(uint32 side, uint32 a, uint32 b, const verdict& v) const {
-    if (groups.of(side).kind == v.kind && groups.of(side).space.same_extents(v.space)) return reason::none;
+  /// Members of `side` in the united space: values smaller than it are cheap, in all, and stay inside.
+  constexpr reason fits(uint32 side, uint32 a, uint32 b, verdict& v) const {
     const graph_view& g = groups.g;
-    int64 recomputed = 0;
+    const summary& s = groups.of(side);
     reason why = reason::none;
+    if (s.kind == v.kind && s.space.same_extents(v.space)) {
+      v.recomputed = saturating_sum(v.recomputed, s.recomputed);
+      return v.recomputed > allowed.max_recomputed_flops ? reason::recompute_cost : reason::none;
+    }
     groups.each_member(side, [&](uint32 id) {
       const tensor_type& t = g.type(id);
       if (t.same_extents(v.space)) return true;
       if (v.kind == region_kind::row && is_row_value(t, v.space)) return true;
       if (!is_widening_load(g, id)) {
-        recomputed += ir::row(g[id].kind).flops * (v.space.element_count() - t.element_count());
-        if (recomputed > allowed.max_recomputed_flops) why = reason::recompute_cost;
+        v.recomputed = saturating_sum(v.recomputed, recomputed_flops(g, id, v.space));
+        if (v.recomputed > allowed.max_recomputed_flops) why = reason::recompute_cost;
       }
       if (!allowed.small_outputs && groups.read_outside(id, a, b)) why = reason::output_not_full;
       return why == reason::none;
@@ -142,21 +170,19 @@ class legality {
     return bindings;
   }
 
-  /// Is there a path from group `from` through other groups to group `to`? Walks backwards from `to`; a group whose last
-  /// member precedes the first of `from` cannot depend on it, which keeps the walk within a window.
+  /// Is there a path from group `from` through other groups to group `to`, which stands behind it in the order? Walks
+  /// backwards from `to`; what stands before `from` cannot depend on it, which keeps the walk within a window. Without a
+  /// path, `reached_` holds `to` and all it needs within the window.
   constexpr bool path_around(uint32 from, uint32 to) {
-    const uint32 floor = groups.of(from).first;
-    if (groups.of(to).last < floor) return false;
     const uint32 mark = ++now_;
-    pending_.clear();
+    reached_.clear();
     stamp_[to] = mark;
-    pending_.push_back(to);
-    while (!pending_.empty()) {
-      const uint32 at = pending_.back();
-      pending_.pop_back();
+    reached_.push_back(to);
+    for (size_t next = 0; next < reached_.size(); ++next) {
+      const uint32 at = reached_[next];
       const bool apart = groups.each_member(at, [&](uint32 id) {
         for (uint32 in : groups.g.operands(id))
-          if (!step_back(in, at, from, to, floor, mark)) return false;
+          if (!step_back(in, at, from, to, mark)) return false;
         return true;
       });
       if (!apart) return true;
@@ -166,20 +192,21 @@ class legality {
 
   /// Follows one operand of group `at` to the group that makes it, through views; false when `from` is reached
   /// otherwise than by a direct edge to `to`.
-  constexpr bool step_back(uint32 in, uint32 at, uint32 from, uint32 to, uint32 floor, uint32 mark) {
+  constexpr bool step_back(uint32 in, uint32 at, uint32 from, uint32 to, uint32 mark) {
     // a view between two members of one region has no place to stand
     const bool direct = at == to && groups.grouped(in);
     in = groups.behind_views(in);
     if (!groups.grouped(in)) return true;
     const uint32 r = groups.root(in);
     if (r == from) return direct;
-    if (stamp_[r] == mark || groups.of(r).last < floor) return true;
+    if (stamp_[r] == mark || order_.is_before(r, from)) return true;
     stamp_[r] = mark;
-    pending_.push_back(r);
+    reached_.push_back(r);
     return true;
   }
 
-  vec<uint32> stamp_, pending_;
+  vec<uint32> stamp_, reached_;
+  run_order order_;
   uint32 now_ = 0;
 };
 

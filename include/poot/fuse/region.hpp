@@ -33,7 +33,7 @@ constexpr std::string_view name(region_kind k) {
 /// Why a producer and its consumer are not one region: the first check that failed.
 enum class reason : uint8 {
   none, boundary, spaces_differ, recompute_cost, output_not_full, narrow_cast, select_in_row, non_float_in_row,
-  row_space, two_heads, head_space, wide_head, buffer_limit, member_limit, prologue, cycle,
+  row_space, two_heads, head_operand, head_space, wide_head, buffer_limit, member_limit, prologue, cycle,
 };
 
 constexpr std::string_view explain(reason r) {
@@ -48,6 +48,7 @@ constexpr std::string_view explain(reason r) {
     case reason::non_float_in_row: return "non_float_in_row: row regions hold float lanes only";
     case reason::row_space: return "row_space: all reductions of a row region run over the same rows";
     case reason::two_heads: return "two_heads: a region has one contraction, and rows stay apart from it";
+    case reason::head_operand: return "head_operand: a contraction reads its operands from memory, so what makes them runs before";
     case reason::head_space: return "head_space: an epilogue has the extents of its contraction's result";
     case reason::wide_head: return "wide_head: a contraction of f64 takes no epilogue";
     case reason::buffer_limit: return "buffer_limit: the region would bind more buffers than the target allows";
@@ -66,13 +67,12 @@ struct decline {
   constexpr bool operator==(const decline&) const = default;
 };
 
-/// Equations most that one region may hold.
-inline constexpr uint32 max_members = 1024;
 struct rules {
   bool with_broadcast = true;      ///< values of smaller extents may join
   bool fuse_narrow_casts = false;  ///< an explicit narrowing cast may stand in the middle of a region
   bool horizontal = true;          ///< independent regions that read a value in the same way become one
   uint32 max_buffers = 128;
+  uint32 max_members = 1024;       ///< equations of one region
   /// Flops that may be spent again, over a whole region, to save a dispatch (about a microsecond of one core).
   int64 max_recomputed_flops = 32768;
   bool small_outputs = false;      ///< values smaller than the iteration space may be read outside
@@ -82,6 +82,13 @@ struct rules {
 constexpr bool needs_no_region(const eqn& e) {
   return (ir::is_leaf(e.kind) && e.kind != op::random_uniform) || e.kind == op::reshape;
 }
+
+/// Flops spent again when equation `id` is computed for every element of `space`; at most the greatest number.
+constexpr int64 recomputed_flops(const graph_view& g, uint32 id, const tensor_type& space) {
+  int64 flops = space.element_count() - g.type(id).element_count();
+  return __builtin_mul_overflow(flops, int64{ir::row(g[id].kind).flops}, &flops) ? INT64_MAX : flops;
+}
+constexpr int64 saturating_sum(int64 a, int64 b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
 
 /// A slice that takes whole rows without gaps: a contraction can read it where it lies.
 constexpr bool takes_whole_rows(const graph_view& g, uint32 id) {
