@@ -4,6 +4,7 @@
 #include <poot/core/fma.hpp>
 #include <poot/core/packed.hpp>
 #include <poot/run/host/contraction_step.hpp>
+#include <poot/run/host/convolution_windows.hpp>
 #include <poot/run/host/region_step.hpp>
 
 namespace poot::run::host {
@@ -18,6 +19,8 @@ struct convolution {
       : x(image), w(kernel), r(result), at(attrs), groups(attrs[8]), outputs(r.extents[1].code / attrs[8]),
         taps(w.extents[1].code * w.extents[2].code * w.extents[3].code), positions(r.extents[2].code * r.extents[3].code) {}
 
+  int64 image_elements() const { return x.extents[1].code * x.extents[2].code * x.extents[3].code; }
+
   /// The element of x that `tap` reads for result `position` of a group; -1 in the padding.
   int64 element(int64 image, int64 group, int64 tap, int64 position) const {
     const int64 kh = w.extents[2].code, kw = w.extents[3].code, ow = r.extents[3].code;
@@ -28,18 +31,11 @@ struct convolution {
     return ((image * x.extents[1].code + channel) * x.extents[2].code + y) * x.extents[3].code + z;
   }
 
-  /// The windows of one image and group, f32 [K, positions].
-  void take_windows(const char* from, int64 image, int64 group, float* windows, pool& threads) const {
-    const tile_function widen = current_tile_functions().load(x.element);
-    threads.parallel(taps, [&](int64 begin, int64 end, int) {
-      for (int64 tap = begin; tap < end; ++tap)
-        for (int64 p = 0; p < positions; ++p) {
-          const int64 e = element(image, group, tap, p);
-          float* to = windows + tap * positions + p;
-          if (e < 0) *to = 0.0f;
-          else widen(to, from + e * row(x.element).block_bytes, nullptr, nullptr, 1);
-        }
-    }, 1 + 4096 / (positions + 1));
+  /// The windows of one group of an f32 image [C, H, W].
+  convolution_windows windows(const float* image, int64 group) const {
+    const int64 channels = w.extents[1].code, height = x.extents[2].code, width = x.extents[3].code;
+    return {image + group * channels * height * width, channels, height, width, w.extents[2].code, w.extents[3].code,
+            r.extents[2].code, r.extents[3].code, at[0], at[1], at[2], at[4], at[6], at[7]};
   }
 };
 
@@ -54,11 +50,9 @@ class contraction_launch : public step {
     to_ = {c.at<float>(h.id), step_.is_plain() ? region_buffers{} : tail_.buffers()};
     weight_ = ir::is_named_leaf(c.program.graph[h.b].kind) ? c.shared.find_weight(c.program.graph.name_of(h.b)) : nullptr;
     if (weight_ && !weight_->interleaved.data()) weight_ = nullptr;
-    if (h.kind == ir::op::conv2d) {
-      const tensor_type w = c.type(h.b), r = c.type(h.id);
-      const int64 positions = r.extents[2].code * r.extents[3].code;
-      const int64 taps = w.extents[1].code * w.extents[2].code * w.extents[3].code;
-      const int64 wanted = (taps + r.extents[1].code) * positions * 4;
+    if (h.kind == ir::op::conv2d && c.type(h.id).element != dtype::f64) {
+      const convolution shape(c.type(h.a), c.type(h.b), c.type(h.id), c.program.graph.attrs(h.id));
+      const int64 wanted = 4 * (shape.image_elements() + shape.outputs * shape.positions);
       if (room_.bytes() < wanted) room_ = storage(wanted);
     }
   }
@@ -84,18 +78,15 @@ class contraction_launch : public step {
     for (int i = 0; i < count; ++i) to[i] = decode(format, from + i / block * bytes, i % block);
   }
 
-  /// B as it lies: [K,N], or [N,K] when transposed.
+  /// B as it lies: [K,N], or [N,K] when transposed; packed rows are decoded as they are read.
   static panel_source source(const operand_walk& b, bool transposed, int64 first) {
     const int64 n = transposed ? b.rows : b.cols, k = transposed ? b.cols : b.rows;
-    panel_source s{is_packed(b.element) ? panel_form::rows : transposed ? panel_form::nk : panel_form::kn, b.element, n, k,
-                   reinterpret_cast<const uint8*>(b.at(0)) + byte_size(b.element, first)};
-    s.k_stride = transposed ? 1 : b.row_stride;
-    s.n_stride = transposed ? b.row_stride : 1;
-    s.group_stride = group_rows * row(b.element).block_bytes;
-    if (is_packed(b.element)) {
-      s.n_stride = byte_size(b.element, b.row_stride);
-      s.decode = decode_row;
-    }
+    const char* data = b.data + byte_size(b.element, first);
+    if (!is_packed(b.element))
+      return source_of(b.element, n, k, data, transposed ? matrix_order::nk : matrix_order::kn, b.row_stride);
+    panel_source s{panel_form::rows, b.element, n, k, reinterpret_cast<const uint8*>(data)};
+    s.n_stride = byte_size(b.element, b.row_stride);
+    s.decode = decode_row;
     return s;
   }
 
@@ -114,12 +105,12 @@ class contraction_launch : public step {
       stride *= r.extents[i].code;
     }
     if (b_repeats && a_dense) {  // one product over all rows
-      contraction_step::part all{entries * a.rows, 0, 0, 0};
-      if (weight_) step_.run(all, weight_->matrix(0), a, to_, c.threads);
+      contraction_step::part all{entries * a.rows, 0, 0};
+      if (weight_) step_.run(all, source_of(weight_->matrix(0)), a, to_, c.threads);
       else step_.run(all, source(b, h.transposed, 0), a, to_, c.threads);
       return;
     }
-    for (int64 entry = 0; entry < entries; ++entry) {
+    contract_each(entries, a.rows * r.last().code * a.cols, [&](int64 entry) {
       int64 rest = entry, a_first = 0, b_first = 0;
       for (int i = r.rank - 2; i-- > 0;) {
         const int64 at = rest % r.extents[i].code;
@@ -127,53 +118,54 @@ class contraction_launch : public step {
         a_first += at * a.batch_stride[i];
         b_first += at * b.batch_stride[i];
       }
-      step_.run({a.rows, a_first, entry, 0}, source(b, h.transposed, b_first), a, to_, c.threads);
-    }
+      step_.run({a.rows, a_first, entry}, source(b, h.transposed, b_first), a, to_, c.threads);
+    }, c.threads);
   }
 
   /// Row t reads the matrix that its index names; an index outside is moved inside.
   void run_indexed(const run_context& c, const tensor_type& r) {
     const contraction_head& h = step_.head();
-    const tensor_type wt = c.type(h.b);
-    const operand_walk a(c.at(h.a), c.type(h.a), c.type(h.a), r.rank);
-    const int32* index = c.at<int32>(h.index);
-    const int64 experts = wt.extents[0].code;
-    if (experts == 0) fail(text{} << "%" << h.id << ": indexed_matmul: there is no weight to choose from");
-    tensor_type one = type_of(wt.element, wt.extents[1], wt.extents[2]);
-    const operand_walk b(c.at(h.b), one, one, 2);
-    for (int64 t = 0; t < r.extents[0].code; ++t) {
-      const int64 e = index[t] < 0 ? 0 : index[t] >= experts ? experts - 1 : index[t];
-      const contraction_step::part row{1, t * a.row_stride, 0, t};
-      if (weight_) step_.run(row, weight_->matrix(e), a, to_, c.threads);
-      else step_.run(row, source(b, true, e * one.element_count()), a, to_, c.threads);
-    }
+    const tensor_type wt = c.type(h.b), matrix = type_of(wt.element, wt.extents[1], wt.extents[2]);
+    const operand_walk a(c.at(h.a), c.type(h.a), c.type(h.a), r.rank), b(c.at(h.b), matrix, matrix, 2);
+    const panel_source first = weight_ ? source_of(weight_->matrix(0)) : source(b, true, 0);
+    step_.run_indexed({r.extents[0].code, 0, 0}, c.at<int32>(h.index), wt.extents[0].code, first,
+                      weight_ ? weight_->matrix_bytes() : matrix.bytes(), a, to_, c.threads);
   }
 
+  /// Per image and group: w [O/g, K] times the windows of the image, [K, positions].
   void run_conv(const run_context& c, const tensor_type& r) {
     const contraction_head& h = step_.head();
     const convolution shape(c.type(h.a), c.type(h.b), r, c.program.graph.attrs(h.id));
-    float* windows = reinterpret_cast<float*>(room_.data());  // [K, positions]
-    float* result = windows + shape.taps * shape.positions;   // [O/g, positions]
-    const tensor_type matrix = type_of(c.type(h.b).element, shape.outputs, shape.taps);
+    float* widened = reinterpret_cast<float*>(room_.data());  // [C, H, W]
+    float* result = widened + shape.image_elements();         // [O/g, positions]
+    const tensor_type image_type = c.type(h.a), matrix = type_of(c.type(h.b).element, shape.outputs, shape.taps);
     const operand_walk w(c.at(h.b), matrix, matrix, 2);
-    panel_source b{panel_form::kn, dtype::f32, shape.positions, shape.taps, reinterpret_cast<const uint8*>(windows)};
-    b.k_stride = shape.positions;
-    b.n_stride = 1;
-    b.group_stride = group_rows * 4;
     const int height = static_cast<int>(r.extents[2].code), width = static_cast<int>(r.extents[3].code);
-    for (int64 image = 0; image < r.extents[0].code; ++image)
+    for (int64 image = 0; image < r.extents[0].code; ++image) {
+      const char* from = c.at(h.a) + image * byte_size(image_type.element, shape.image_elements());
+      const float* x = reinterpret_cast<const float*>(from);
+      if (image_type.element != dtype::f32) {
+        widen(image_type.element, shape.image_elements(), from, widened);
+        x = widened;
+      }
       for (int64 group = 0; group < shape.groups; ++group) {
-        shape.take_windows(c.at(h.a), image, group, windows, c.threads);
+        const convolution_windows windows = shape.windows(x, group);
         const int64 first = image * r.extents[1].code + group * shape.outputs;
-        const contraction_step::part all{shape.outputs, group * shape.outputs * shape.taps, 0, 0};
         const contraction_step::target rows{step_.is_plain() ? to_.rows + first * shape.positions : result, {}};
-        contraction_step::product(all, b, w, rows, c.threads);
+        contraction_step::product({shape.outputs, group * shape.outputs * shape.taps, 0}, windows.source(), w, rows, c.threads);
         if (step_.is_plain()) continue;
         c.threads.parallel(shape.outputs, [&](int64 begin, int64 end, int) {
           for (int64 o = begin; o < end; ++o)
             step_.finish(first + o, 0, height, width, result + o * shape.positions, width, to_);
         }, 1 + 16384 / (shape.positions + 1));
       }
+    }
+  }
+
+  static void widen(dtype t, int64 count, const char* from, float* to) {
+    const tile_function load = current_tile_functions().load(t);
+    for (int64 i = 0; i < count; i += tile_elements)
+      load(to + i, from + byte_size(t, i), nullptr, nullptr, static_cast<int>(count - i < tile_elements ? count - i : tile_elements));
   }
 
   /// f64 throughout, by scalars: exact order, no claim to speed.

@@ -4,6 +4,7 @@
 #include <poot/plan/program.hpp>
 #include <poot/run/extents.hpp>
 #include <poot/run/host/contraction.hpp>
+#include <poot/run/host/indexed_contraction.hpp>
 #include <poot/run/host/memory.hpp>
 #include <poot/run/host/region.hpp>
 
@@ -53,7 +54,8 @@ class contraction_step {
       head_.transposed = head_.kind == ir::op::indexed_matmul || in.size() > 2 ||
                          (!p.graph.attrs(id).empty() && p.graph.attrs(id)[0] != 0);
     }
-    plain_ = rest.empty() && p.graph.type(head_.id).element == dtype::f32;
+    const dtype made = p.graph.type(head_.id).element;
+    plain_ = rest.empty() && (made == dtype::f32 || made == dtype::f64);
     if (!plain_) tail_ = region(p.graph, {region_kind::epilogue, rest, p(l.outputs), head_.id});
   }
 
@@ -68,7 +70,7 @@ class contraction_step {
 
   /// Where one call's results go.
   struct target {
-    float* rows = nullptr;  ///< of a plain step: f32, dense
+    float* rows = nullptr;  ///< of a plain step over f32: dense
     region_buffers buffers{};
   };
 
@@ -77,18 +79,18 @@ class contraction_step {
     int64 rows = 0;       ///< M
     int64 a_first = 0;    ///< first element of A
     int64 batch = 0;      ///< entry of the result's batch
-    int64 first_row = 0;  ///< of the result within the batch entry
   };
 
-  /// C[M,N] = A · B with interleaved weights.
-  void run(const part& p, const weights& w, const operand_walk& a, const target& to, pool& threads) const {
-    call c{*this, a, p, w.n, to};
-    contract(p.rows, w, c.left(), c.result(), threads);
-  }
-  /// The same with B as it lies.
+  /// C[M,N] = A · B.
   void run(const part& p, const panel_source& b, const operand_walk& a, const target& to, pool& threads) const {
     call c{*this, a, p, b.n, to};
-    detail::contract(p.rows, b, c.left(), c.result(), threads);
+    contract(p.rows, b, c.left(), c.result(), threads);
+  }
+  /// Row t of A times the matrix index[t] of `experts` matrices, `between` bytes apart.
+  void run_indexed(const part& p, const int32* index, int64 experts, const panel_source& first, int64 between,
+                   const operand_walk& a, const target& to, pool& threads) const {
+    call c{*this, a, p, first.n, to};
+    contract_indexed(p.rows, index, experts, first, between, c.left(), c.result(), threads);
   }
 
   /// Rows of a product as they are: f32, dense.
@@ -124,10 +126,10 @@ class contraction_step {
               }, this};
     }
     contraction_result result() {
-      if (step.plain_) return {to.rows + (of.batch * step.rows_of_batch_ + of.first_row) * columns, columns, nullptr, nullptr};
+      if (step.plain_) return {to.rows + of.batch * step.rows_of_batch_ * columns, columns, nullptr, nullptr};
       return {nullptr, 0, [](void* c, int64 row0, int count, int64 col0, int cols, float* tile, int64 stride) {
                 const call& self = *static_cast<call*>(c);
-                epilogue(self.step.tail_, self.to.buffers)(self.of.batch, self.of.first_row + row0, count, col0, cols, tile, stride);
+                epilogue(self.step.tail_, self.to.buffers)(self.of.batch, row0, count, col0, cols, tile, stride);
               }, this};
     }
   };
