@@ -238,7 +238,8 @@ inline uint64 random_element(random_numbers& r, dtype t) {
     }
     if (how == 1) return r.next() & (f.sign_bit() | (f.sign_bit() - 1));
     if (how == 2) return round_bits(f, sign != 0, static_cast<uint64>(r.below(10)), 0);
-    return round_bits(f, sign != 0, r.next() >> 33, -28 - r.below(8));
+    const int exponent = -28 - r.below(8);  // drawn first: the order of arguments is the compiler's
+    return round_bits(f, sign != 0, r.next() >> 33, exponent);
   }
   const uint64 mask = (uint64{1} << (8 * row(t).block_bytes - 1) << 1) - 1;
   if (t == boolean) return static_cast<uint64>(r.below(2));
