@@ -37,6 +37,13 @@ class view {
   size_t count_ = 0;
 };
 
+// g++ 12 does not see that count_ <= capacity_ and warns about these loops where it inlines them.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Warray-bounds"
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
 /// Owns `size()` elements of a default-constructible type.
 template <class T>
 class vec {
@@ -66,10 +73,8 @@ class vec {
 
   constexpr void reserve(size_t capacity) {
     if (capacity <= capacity_) return;
-    const size_t count = count_;
-    if (count > capacity) return;  // never: g++ 12 does not know that count_ <= capacity_, and warns
     T* grown = new T[capacity]{};
-    for (size_t i = 0; i < count; ++i) grown[i] = std::move(first_[i]);
+    for (size_t i = 0; i < count_; ++i) grown[i] = std::move(first_[i]);
     delete[] first_;
     first_ = grown;
     capacity_ = capacity;
@@ -116,5 +121,9 @@ class vec {
   size_t count_ = 0;
   size_t capacity_ = 0;
 };
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 }  // namespace poot

@@ -202,7 +202,7 @@ TEST_CASE("what cannot run is skipped, what is no case fails") {
 TEST_CASE("a plan is checked where an executor plans, and named as not checked where none does") {
   json c = good();
   c["plan"]["dispatches_at_most"] = 1;
-  CHECK(run(c).note == "(plan not checked: no planner yet)");
+  CHECK(run(c).note == "(plan not checked: no executor here plans)");
   CHECK(run_planned(c, 1, false).outcome == verdict::pass);
   CHECK(run_planned(c, 1, false).note.empty());
   CHECK(run_planned(c, 2, false).outcome == verdict::fail);
