@@ -1,7 +1,7 @@
 /// Lesson 3: one function, three ways. A model is a generic function; free nodes, typed tensors inside a block, and values
 /// whose shapes are known only at run time all go through it, and one graph and one program come out.
 
-#include <poot/ir/equal.hpp>
+#include <poot/plan/equal.hpp>
 #include <poot/poot.hpp>
 #include <poot/run/host/device.hpp>
 
@@ -25,7 +25,7 @@ constexpr auto spelt = poot::output<"y">(feed_forward(x, gain, up, down));
 constexpr auto block = poot::output<"y">(poot::block(feed_forward, x, gain, up, down));
 
 static_assert(poot::ir::structurally_equal(poot::frozen<spelt>.view(), poot::frozen<block>.view()));
-static_assert(poot::planned<spelt, poot::targets::host>.dispatch_count() == poot::planned<block, poot::targets::host>.dispatch_count());
+static_assert(poot::plan::equal(poot::planned<spelt, poot::targets::host>, poot::planned<block, poot::targets::host>));
 
 // 3. Values: shapes come from a file, say.
 poot::graph at_run_time(poot::int64 rows, poot::int64 width, poot::int64 hidden) {
@@ -43,9 +43,7 @@ int main() {
   poot::plan::program program = poot::compile(g, poot::targets::host);
   const auto& typed = poot::planned<block, poot::targets::host>;
   const bool same_graph = poot::ir::structurally_equal(g, poot::frozen<block>.view());
-  const bool same_program = poot::ir::structurally_equal(program.graph, typed.graph) &&
-                            program.dispatch_count() == typed.dispatch_count() && program.bytes_moved() == typed.bytes_moved() &&
-                            program.peak_transient_bytes() == typed.peak_transient_bytes();
+  const bool same_program = poot::plan::equal(program, typed);
   std::printf("graphs are %s, programs are %s: %zu dispatches, %lld bytes\n", same_graph ? "equal" : "DIFFERENT",
               same_program ? "equal" : "DIFFERENT", typed.dispatch_count(), static_cast<long long>(typed.bytes_moved()));
 

@@ -217,25 +217,36 @@ template <char... C>
 constexpr fixed_text<sizeof...(C) + 1> text_of(hana::string<C...>) {
   return fixed_text<sizeof...(C) + 1>({C..., '\0'});
 }
-template <bool IsResult>
+/// The name of a member of a tree as a constant.
+template <fixed_text Pattern, fixed_text Member>
+struct placed_name {
+  static constexpr size_t size = member_name(Pattern.view(), Member.view()).size();
+  static constexpr fixed_text<size + 1> name = [] {
+    char chars[size + 1]{};
+    const text whole = member_name(Pattern.view(), Member.view());
+    for (size_t i = 0; i < size; ++i) chars[i] = whole.str()[i];
+    return fixed_text<size + 1>(chars);
+  }();
+};
+template <fixed_text Pattern>
 struct binding_of_pair {
   template <class Key, class Range>
-  constexpr auto operator()(Key, Range& range) const {
-    if constexpr (IsResult) return into<text_of(Key{})>(range);
-    else return bind<text_of(Key{})>(range);
+  constexpr auto operator()(Key, const Range& range) const {
+    return bind<placed_name<Pattern, text_of(Key{})>::name>(range);
   }
 };
 /// The bindings of a struct whose members are arrays, or of a hana::map from hana::string to arrays, as a hana::tuple:
-/// `hana::unpack(bind_all(arrays), run)`.
-template <class S>
+/// `hana::unpack(bind_all(arrays), run)`. Names are the members', or made of them: `bind_all<"blk.0.*.weight">(arrays)`.
+template <fixed_text Pattern = "*", class S>
 constexpr auto bind_all(const S& arrays) {
+  const binding_of_pair<Pattern> binding{};
   if constexpr (hana::Struct<S>::value) {
     return hana::unpack(hana::accessors<S>(), [&](auto... accessor) {
-      return hana::make_tuple(binding_of_pair<false>{}(hana::first(accessor), hana::second(accessor)(arrays))...);
+      return hana::make_tuple(binding(hana::first(accessor), hana::second(accessor)(arrays))...);
     });
   } else {
-    return hana::unpack(arrays, [](const auto&... pair) {
-      return hana::make_tuple(binding_of_pair<false>{}(hana::first(pair), hana::second(pair))...);
+    return hana::unpack(arrays, [&](const auto&... pair) {
+      return hana::make_tuple(binding(hana::first(pair), hana::second(pair))...);
     });
   }
 }

@@ -99,6 +99,9 @@ TEST_CASE("structs and maps of arrays bind whole") {
   const auto bound = poot::bind_all(a);
   CHECK(bound[hana::size_c<0>].name == "x");
   CHECK(bound[hana::size_c<1>].data() == a.z.data());
+  const auto numbered = poot::bind_all<"blk.3.*.weight">(a);
+  CHECK(numbered[hana::size_c<1>].name == "blk.3.z.weight");
+  CHECK(numbered[hana::size_c<1>].data() == a.z.data());
   const auto map = hana::make_map(hana::make_pair(BOOST_HANA_STRING("x"), floats{}));
   const auto from_map = poot::bind_all(map);
   CHECK(from_map[hana::size_c<0>].name == "x");
