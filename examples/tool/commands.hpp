@@ -13,6 +13,9 @@ struct outcome {
 };
 
 void add_case_command(CLI::App& app, outcome& result);
+void add_devices_command(CLI::App& app, outcome& result);
 void add_generate_command(CLI::App& app, outcome& result);
+void add_plan_command(CLI::App& app, outcome& result);
+void add_run_command(CLI::App& app, outcome& result);
 
 }  // namespace poot::tool

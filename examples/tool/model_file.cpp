@@ -1,0 +1,57 @@
+#include "model_file.hpp"
+
+#include "language_model.hpp"
+
+#include <poot/io/mapping.hpp>
+#include <poot/ir/parse.hpp>
+#include <poot/plan/compile.hpp>
+#include <poot/plan/parse.hpp>
+
+namespace poot::tool {
+
+namespace {
+
+/// The first word of a text, behind blanks and comments.
+std::string_view first_word(std::string_view source) {
+  ir::detail::text_reader reader{source};
+  reader.skip();
+  return reader.run(ir::detail::letter);
+}
+
+plan::program plan_text(std::string_view source, const target& where, const plan::options& wanted) {
+  if (first_word(source) != "program") return plan::compile(ir::parse(source), where, wanted);
+  plan::program p = plan::parse(source);
+  if (!(p.planned_for == where)) fail(text{} << "the program is planned for another target than " << name(where.kind));
+  if (!wanted.fuse) fail("a program is planned already, so it cannot be planned unfused");
+  return p;
+}
+
+plan::program plan_gguf(const std::string& path, const target& where, const plan::options& wanted) {
+  const io::gguf file = io::gguf::open(path);
+  const llama_config config = config_of(file, 0);
+  return plan::compile(llama_graph(config, weight_types_of(file), {}), where, wanted);
+}
+
+}  // namespace
+
+plan::program read_program(const std::string& path, const target& where, bool fuse) {
+  plan::options wanted;
+  wanted.fuse = fuse;
+  const io::mapping file(path);
+  const std::string_view chars(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  if (chars.substr(0, 4) == "GGUF") return plan_gguf(path, where, wanted);
+  try {
+    return plan_text(chars, where, wanted);
+  } catch (const error& e) {
+    fail(text{} << path << ": " << e.what());
+  }
+}
+
+target find_target(const std::string& name) {
+  if (name == "host") return targets::host;
+  for (backend b : {backend::cuda, backend::hip, backend::vulkan})
+    if (poot::name(b) == name) fail(text{} << "--target " << name << ": only host can be planned for yet");
+  fail(text{} << "--target " << name << ": there is no such target; it is host");
+}
+
+}  // namespace poot::tool
