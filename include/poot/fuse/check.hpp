@@ -72,9 +72,9 @@ class region_check {
     int64 recomputed = 0;
     for (uint32 id : members_) {
       const tensor_type& t = g_.type(id);
+      if (!allowed_.with_broadcast && !alone(id).space.same_extents(space)) return reason::spaces_differ;
       if (t.same_extents(space)) continue;
       if (kind_ == region_kind::row && t.rank == space.rank && t.same_extents(space.with(space.rank - 1, extent(1)))) continue;
-      if (!allowed_.with_broadcast) return reason::spaces_differ;
       if (!is_widening_load(g_, id)) recomputed = saturating_sum(recomputed, recomputed_flops(g_, id, space));
       if (recomputed > allowed_.max_recomputed_flops) return reason::recompute_cost;
       if (!allowed_.small_outputs && read_outside(id)) return reason::output_not_full;

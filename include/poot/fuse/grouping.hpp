@@ -17,6 +17,7 @@ struct summary {
   bool float_select = false;
   bool non_float = false;
   bool prologue = false;
+  bool scattered = false;       ///< was once joined sideways, of parts that do not read each other
 };
 
 /// Equations as nodes of a union-find forest; the members of a group form a ring.
@@ -84,7 +85,7 @@ class grouping {
   }
 
   /// Makes one group of two and returns its root; `kind`, `space` and `recomputed` are what legality found for the union.
-  constexpr uint32 merge(uint32 a, uint32 b, region_kind kind, const tensor_type& space, int64 recomputed) {
+  constexpr uint32 merge(uint32 a, uint32 b, region_kind kind, const tensor_type& space, int64 recomputed, bool along_an_edge) {
     if (groups_[a].members < groups_[b].members) std::swap(a, b);
     summary& into = groups_[a];
     const summary& from = groups_[b];
@@ -97,6 +98,7 @@ class grouping {
     into.narrow_casts += from.narrow_casts;
     into.float_select |= from.float_select;
     into.non_float |= from.non_float;
+    into.scattered |= from.scattered || !along_an_edge;
     parent_[b] = a;
     std::swap(ring_[a], ring_[b]);
     return a;

@@ -44,6 +44,8 @@ class legality {
     if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(a, b) > allowed.max_buffers)
       return refused(reason::buffer_limit);
     if (order_.is_before(a, b) ? path_around(a, b) : path_around(b, a)) return refused(reason::cycle);
+    const bool connected = reads_directly_ && !x.scattered && !y.scattered;
+    if (!connected && !(allowed.horizontal && v.kind == region_kind::pointwise)) return refused(reason::boundary);
     return v;
   }
 
@@ -56,7 +58,7 @@ class legality {
     for (size_t i = 2; i < reached_.size(); ++i)
       for (size_t j = i; j > 1 && order_.is_before(reached_[j], reached_[j - 1]); --j) std::swap(reached_[j], reached_[j - 1]);
     if (reached_.size() > 1) order_.move_before(view<uint32>(reached_).subview(1, reached_.size() - 1), a);
-    const uint32 kept = groups.merge(a, b, v.kind, v.space, v.recomputed);
+    const uint32 kept = groups.merge(a, b, v.kind, v.space, v.recomputed, reads_directly_);
     order_.merge(kept, kept == a ? b : a, a);
     return v;
   }
@@ -172,9 +174,10 @@ class legality {
 
   /// Is there a path from group `from` through other groups to group `to`, which stands behind it in the order? Walks
   /// backwards from `to`; what stands before `from` cannot depend on it, which keeps the walk within a window. Without a
-  /// path, `reached_` holds `to` and all it needs within the window.
+  /// path, `reached_` holds `to` and all it needs within the window, and `reads_directly_` whether `to` reads `from`.
   constexpr bool path_around(uint32 from, uint32 to) {
     const uint32 mark = ++now_;
+    reads_directly_ = false;
     reached_.clear();
     stamp_[to] = mark;
     reached_.push_back(to);
@@ -198,7 +201,7 @@ class legality {
     in = groups.behind_views(in);
     if (!groups.grouped(in)) return true;
     const uint32 r = groups.root(in);
-    if (r == from) return direct;
+    if (r == from) return reads_directly_ |= direct, direct;
     if (stamp_[r] == mark || order_.is_before(r, from)) return true;
     stamp_[r] = mark;
     reached_.push_back(r);
@@ -208,6 +211,7 @@ class legality {
   vec<uint32> stamp_, reached_;
   run_order order_;
   uint32 now_ = 0;
+  bool reads_directly_ = false;
 };
 
 }  // namespace poot::fuse

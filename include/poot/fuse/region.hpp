@@ -39,7 +39,7 @@ enum class reason : uint8 {
 constexpr std::string_view explain(reason r) {
   switch (r) {
     case reason::none: return "legal";
-    case reason::boundary: return "boundary: movement, collectives and reductions of other axes stand alone";
+    case reason::boundary: return "boundary: movement, collectives and reductions of other axes stand alone, and what neither reads the other";
     case reason::spaces_differ: return "spaces_differ: the iteration spaces do not broadcast to one of them";
     case reason::recompute_cost: return "recompute_cost: a smaller value would be computed again for every element that reads it";
     case reason::output_not_full: return "output_not_full: a value smaller than the iteration space is read outside";

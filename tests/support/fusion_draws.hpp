@@ -1,0 +1,194 @@
+#pragma once
+/// Random graphs whose equations often could share a region: few extents that broadcast into each other, all region
+/// kinds, narrowing and widening casts, selects, views, windows, work on constants only, dynamic extents.
+
+#include <poot/ir/verify.hpp>
+
+#include <support/draws.hpp>
+
+#include <string>
+#include <vector>
+
+namespace poot_tests {
+
+class fusion_draws {
+ public:
+  explicit fusion_draws(poot::uint64 seed) : d(seed) {}
+
+  /// A graph with `ops` equations that are no leaves.
+  poot::ir::graph make(int ops) {
+    using namespace poot;
+    g = ir::graph("drawn");
+    values.clear();
+    rows = chance(20) ? g.dynamic("L", 6) : extent(chance(50) ? 4 : 8);
+    cols = extent(8);
+    const int leaves = 2 + below(3);
+    for (int i = 0; i < leaves; ++i) leaf(ir::op::input, i);
+    if (chance(50)) leaf(ir::op::weight, 0);
+    if (chance(30)) leaf(ir::op::state, 0);
+    for (int made = 0, tries = 0; made < ops && tries < 40 * ops; ++tries) {
+      const size_t before = g.size();
+      one_equation();
+      for (size_t id = before; id < g.size(); ++id) made += !ir::is_leaf(g.eqns[id].kind);
+    }
+    finish();
+    return std::move(g);
+  }
+
+  int below(int n) { return static_cast<int>(d.less_than(static_cast<poot::uint64>(n))); }
+  bool chance(int percent) { return below(100) < percent; }
+  draws d;
+
+ private:
+  static constexpr poot::uint32 none = 0xffffffffu;
+
+  poot::tensor_type shape(poot::dtype t) {
+    using poot::type_of;
+    switch (below(12)) {
+      case 0: return type_of(t, 1, cols);
+      case 1: return type_of(t, rows, 1);
+      case 2: return type_of(t, cols);
+      case 3: return type_of(t, 2, rows, cols);
+      case 4: return type_of(t, cols, cols);
+      case 5: return type_of(t);
+      default: return type_of(t, rows, cols);
+    }
+  }
+  poot::dtype element() {
+    const int k = below(20);
+    return k < 14 ? poot::f32 : k < 17 ? poot::bf16 : k < 19 ? poot::i32 : poot::f64;
+  }
+  void leaf(poot::ir::op kind, int number) {
+    const std::string name = std::string(poot::ir::name(kind)) + std::to_string(number);
+    values.push_back(g.leaf(kind, number == 0 && kind == poot::ir::op::input ? poot::type_of(poot::f32, rows, cols) : shape(element()), {}, name));
+  }
+
+  poot::uint32 any() {
+    const size_t near = values.size() < 8 ? values.size() : 8;
+    return chance(60) ? values[values.size() - 1 - d.less_than(near)] : values[d.less_than(values.size())];
+  }
+  /// A value of element type `t`, or none after some tries.
+  poot::uint32 of(poot::dtype t) {
+    for (int i = 0; i < 6; ++i)
+      if (const poot::uint32 id = any(); g.eqns[id].type.element == t) return id;
+    return none;
+  }
+  poot::uint32 of_floats() {
+    for (int i = 0; i < 6; ++i)
+      if (const poot::uint32 id = any(); is_float(g.eqns[id].type.element)) return id;
+    return none;
+  }
+
+  poot::uint32 apply(poot::ir::op o, std::vector<poot::uint32> in, std::vector<poot::int64> at = {}, poot::tensor_type declared = {}) {
+    std::vector<poot::tensor_type> types;
+    for (poot::uint32 id : in) {
+      if (id == none) return none;
+      types.push_back(g.eqns[id].type);
+    }
+    const poot::ir::typing t = poot::ir::infer(o, {at.data(), at.size()}, {types.data(), types.size()}, declared);
+    if (!t.ok() || t.type.element_count() > 4096) return none;
+    const poot::uint32 id = g.apply(o, {in.data(), in.size()}, {at.data(), at.size()}, declared);
+    values.push_back(id);
+    return id;
+  }
+  poot::uint32 constant(const poot::tensor_type& t, poot::uint64 bits) {
+    const poot::int64 at[1] = {static_cast<poot::int64>(bits)};
+    return g.leaf(poot::ir::op::constant, t, {at, 1});
+  }
+  poot::uint64 one(poot::dtype t) {
+    if (!is_float(t)) return 1;
+    const poot::float_format f = format_of(t);
+    return static_cast<poot::uint64>(f.bias()) << f.fraction_bits;
+  }
+
+  void one_equation() {
+    using poot::ir::op;
+    using namespace poot;
+    const uint32 a = any();
+    const tensor_type ta = g.eqns[a].type;
+    switch (below(26)) {
+      case 0: case 1: apply(op::neg, {a}); break;
+      case 2: apply(op::exp, {a}); break;
+      case 3: case 4: case 5: case 6: case 7: {
+        static constexpr op binary[] = {op::add, op::sub, op::mul, op::max};
+        apply(binary[below(4)], {a, of(ta.element)});
+        break;
+      }
+      case 8: apply(op::mul, {a, constant(type_of(ta.element), one(ta.element))}); break;
+      case 9: apply(op::cast, {of_floats()}, {}, type_of(bf16)); break;
+      case 10: apply(op::cast, {of(bf16)}, {}, type_of(f32)); break;
+      case 11: apply(op::cast, {a}, {}, type_of(i32)); break;
+      case 12: apply(op::lt, {a, of(ta.element)}); break;
+      case 13: apply(op::select, {of(i32), a, of(ta.element)}); break;
+      case 14: case 15: case 16: {
+        static constexpr op reductions[] = {op::reduce_sum, op::reduce_max, op::reduce_sum, op::reduce_argmax};
+        if (ta.rank) apply(reductions[below(4)], {a}, {chance(75) ? ta.rank - 1 : below(ta.rank)});
+        break;
+      }
+      case 17: case 18: {
+        const uint32 b = of_floats();
+        if (b != none) apply(op::matmul, {a, b}, {chance(50)}, type_of(ta.element == f64 ? f64 : chance(80) ? f32 : bf16));
+        break;
+      }
+      case 19:
+        if (ta.rank >= 2) {
+          std::vector<int64> perm;
+          for (int i = 0; i < ta.rank; ++i) perm.push_back(i);
+          std::swap(perm[static_cast<size_t>(ta.rank) - 1], perm[static_cast<size_t>(ta.rank) - 2]);
+          apply(op::transpose, {a}, perm);
+        }
+        break;
+      case 20: {  // whole rows, or not
+        std::vector<int64> at;
+        for (int i = 0; i < ta.rank; ++i) at.push_back(0);
+        for (int i = 0; i < ta.rank; ++i) at.push_back(ta.extents[i].code);
+        for (int i = 0; i < ta.rank; ++i) at.push_back(1);
+        const size_t axis = ta.rank ? d.less_than(ta.rank) : 0;
+        if (ta.rank && !ta.extents[axis].is_dynamic() && ta.extents[axis].code > 1) {
+          at[axis] = 1;
+          at[static_cast<size_t>(ta.rank) + axis] = ta.extents[axis].code / 2;
+          const uint32 part = apply(op::slice, {a}, at);
+          if (part != none && chance(60)) apply(op::matmul, {part, of_floats()}, {1}, type_of(ta.element == f64 ? f64 : f32));
+        }
+        break;
+      }
+      case 21:
+        if (ta.rank == 2) apply(op::reshape, {a}, {}, type_of(ta.element, 1, ta.extents[0], ta.extents[1]));
+        else if (ta.rank == 3 && ta.extents[0] == extent(1)) apply(op::reshape, {a}, {}, type_of(ta.element, ta.extents[1], ta.extents[2]));
+        break;
+      case 22: apply(op::broadcast, {a}, {}, type_of(ta.element, rows, cols)); break;
+      case 23:
+        if (!rows.is_dynamic()) {  // work on constants only
+          const int64 axis[1] = {below(2)};
+          values.push_back(g.leaf(op::iota, type_of(chance(70) ? f32 : i32, rows, cols), {axis, 1}));
+          apply(op::neg, {values.back()});
+        }
+        break;
+      case 24:
+        if (chance(40)) apply(op::random_uniform, {constant(type_of(u32), 7), constant(type_of(u32), 1)}, {}, type_of(f32, rows, cols));
+        break;
+      default: {  // one more step upon the last value
+        const uint32 last = values.back();
+        apply(chance(50) ? op::abs : op::add, chance(50) ? std::vector<uint32>{last} : std::vector<uint32>{last, a});
+        break;
+      }
+    }
+  }
+
+  void finish() {
+    std::vector<bool> read(g.size(), false);
+    for (const poot::ir::eqn& e : g.eqns)
+      for (poot::uint32 in : g.view_of().operands(e)) read[in] = true;
+    int count = 0;
+    for (poot::uint32 id = 0; id < g.size(); ++id) {
+      if (poot::ir::is_leaf(g.eqns[id].kind) && g.eqns[id].kind != poot::ir::op::random_uniform) continue;
+      if (!read[id] || chance(8)) g.add_output("out" + std::to_string(count++), id);
+    }
+  }
+
+  poot::ir::graph g;
+  std::vector<poot::uint32> values;
+  poot::extent rows, cols;
+};
+
+}  // namespace poot_tests

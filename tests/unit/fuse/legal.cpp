@@ -1,0 +1,273 @@
+#include <doctest/doctest.h>
+
+#include <poot/fuse/check.hpp>
+#include <poot/ir/parse.hpp>
+#include <poot/ir/print.hpp>
+
+#include <support/fusion_draws.hpp>
+
+#include "region_rules.hpp"
+
+#include <string>
+
+using namespace poot;
+using fuse::reason;
+using ir::op;
+using region_rules::no_region;
+
+namespace {
+
+/// Two graphs that differ in what one rule asks; may the first equation of op `producer` join the first of op `consumer`?
+struct twin {
+  reason why;
+  op producer, consumer;
+  const char* refused;
+  const char* legal;
+  fuse::rules refusing{}, allowing{};
+  op legal_producer = producer, legal_consumer = consumer;
+};
+
+constexpr fuse::rules with(bool fuse::rules::*option, bool on) {
+  fuse::rules r;
+  r.*option = on;
+  return r;
+}
+template <class Int>
+constexpr fuse::rules limited(Int fuse::rules::*limit, Int to) {
+  fuse::rules r;
+  r.*limit = to;
+  return r;
+}
+
+constexpr uint32 first_of(const ir::graph_view& g, op o) {
+  for (uint32 id = 0; id < g.size(); ++id)
+    if (g[id].kind == o) return id;
+  return no_region;
+}
+
+constexpr reason verdict_on(const char* text, op producer, op consumer, const fuse::rules& allowed) {
+  const ir::graph g = ir::parse(text);
+  fuse::grouping groups(g);
+  fuse::legality legal(groups, allowed);
+  const uint32 a = first_of(g, producer), b = first_of(g, consumer);
+  const reason forth = legal.check(a, b).why, back = legal.check(b, a).why;
+  if (forth != back) fail("legality::check is not symmetric");
+  return forth;
+}
+
+#define X "%x : f32[8,16] = input \"x\"\n"
+#define A "%a : f32[8,16] = exp %x\n"
+#define GRAPH(...) "graph t {\n" __VA_ARGS__ "}\n"
+
+constexpr twin twins[] = {
+    {reason::boundary, op::exp, op::transpose, GRAPH(X A "%b : f32[16,8] = transpose %a {perm=[1,0]}\noutput \"y\" = %b\n"),
+     GRAPH(X A "%b : f32[8,16] = neg %a\noutput \"y\" = %b\n"), {}, {}, op::exp, op::neg},
+    {reason::boundary, op::exp, op::reduce_max, GRAPH(X A "%b : f32[1,16] = reduce_max %a {axis=0}\noutput \"y\" = %b\n"),
+     GRAPH(X A "%b : f32[8,1] = reduce_max %a {axis=1}\noutput \"y\" = %b\n")},
+    {reason::boundary, op::matmul, op::neg,  // neither reads the other
+     GRAPH(X "%w : f32[16,16] = input \"w\"\n%a : f32[8,16] = matmul %x, %w\n%b : f32[8,16] = neg %x\noutput \"y\" = %a\noutput \"z\" = %b\n"),
+     GRAPH(X "%w : f32[16,16] = input \"w\"\n%a : f32[8,16] = matmul %x, %w\n%b : f32[8,16] = neg %a\noutput \"z\" = %b\n")},
+    {reason::spaces_differ, op::exp, op::neg, GRAPH(X "%u : f32[3,4] = input \"u\"\n" A "%b : f32[3,4] = neg %u\noutput \"y\" = %a\noutput \"z\" = %b\n"),
+     GRAPH(X "%u : f32[8,16] = input \"u\"\n" A "%b : f32[8,16] = neg %u\noutput \"y\" = %a\noutput \"z\" = %b\n")},
+    {reason::spaces_differ, op::exp, op::add, GRAPH(X "%r : f32[8,1] = input \"r\"\n%a : f32[8,1] = exp %r\n%b : f32[8,16] = add %x, %a\noutput \"y\" = %b\n"),
+     GRAPH(X "%r : f32[8,1] = input \"r\"\n%a : f32[8,1] = exp %r\n%b : f32[8,16] = add %x, %a\noutput \"y\" = %b\n"), with(&fuse::rules::with_broadcast, false)},
+    {reason::recompute_cost, op::exp, op::add,  // 12 flops for each of 7 · 16 elements more
+     GRAPH(X "%r : f32[16] = input \"r\"\n%a : f32[16] = exp %r\n%b : f32[8,16] = add %x, %a\noutput \"y\" = %b\n"),
+     GRAPH(X "%r : f32[16] = input \"r\"\n%a : f32[16] = exp %r\n%b : f32[8,16] = add %x, %a\noutput \"y\" = %b\n"),
+     limited(&fuse::rules::max_recomputed_flops, int64{12 * 7 * 16 - 1}), limited(&fuse::rules::max_recomputed_flops, int64{12 * 7 * 16})},
+    {reason::recompute_cost, op::cast, op::add,  // a cast to narrower, where a widening load is free
+     GRAPH(X "%r : f64[16] = input \"r\"\n%a : f32[16] = cast %r\n%b : f32[8,16] = add %x, %a\noutput \"y\" = %b\n"),
+     GRAPH(X "%r : bf16[16] = input \"r\"\n%a : f32[16] = cast %r\n%b : f32[8,16] = add %x, %a\noutput \"y\" = %b\n"),
+     limited(&fuse::rules::max_recomputed_flops, int64{0}), limited(&fuse::rules::max_recomputed_flops, int64{0})},
+    {reason::output_not_full, op::exp, op::add,
+     GRAPH(X "%r : f32[16] = input \"r\"\n%a : f32[16] = exp %r\n%b : f32[8,16] = add %x, %a\noutput \"y\" = %b\noutput \"z\" = %a\n"),
+     GRAPH(X "%r : f32[16] = input \"r\"\n%a : f32[16] = exp %r\n%b : f32[8,16] = add %x, %a\noutput \"y\" = %b\noutput \"z\" = %a\n"), {},
+     with(&fuse::rules::small_outputs, true)},
+    {reason::narrow_cast, op::cast, op::neg, GRAPH(X "%a : bf16[8,16] = cast %x\n%b : bf16[8,16] = neg %a\noutput \"y\" = %b\n"),
+     GRAPH(X "%a : f64[8,16] = cast %x\n%b : f64[8,16] = neg %a\noutput \"y\" = %b\n")},
+    {reason::narrow_cast, op::cast, op::neg, GRAPH(X "%a : f16[8,16] = cast %x\n%b : f16[8,16] = neg %a\noutput \"y\" = %b\n"),
+     GRAPH(X "%a : f16[8,16] = cast %x\n%b : f16[8,16] = neg %a\noutput \"y\" = %b\n"), {}, with(&fuse::rules::fuse_narrow_casts, true)},
+    {reason::select_in_row, op::select, op::reduce_sum,
+     GRAPH(X "%c : i32[8,16] = input \"c\"\n%a : f32[8,16] = select %c, %x, f32(0)\n%b : f32[8,1] = reduce_sum %a {axis=1}\noutput \"y\" = %b\n"),
+     GRAPH(X "%c : i32[8,16] = input \"c\"\n%a : f32[8,16] = select %c, %x, f32(0)\n%b : f32[8,16] = neg %a\noutput \"y\" = %b\n"), {}, {}, op::select, op::neg},
+    {reason::non_float_in_row, op::cast, op::reduce_sum,
+     GRAPH("%i : i32[8,16] = input \"i\"\n%a : f32[8,16] = cast %i\n%b : f32[8,1] = reduce_sum %a {axis=1}\noutput \"y\" = %b\n"),
+     GRAPH("%i : bf16[8,16] = input \"i\"\n%a : f32[8,16] = cast %i\n%b : f32[8,1] = reduce_sum %a {axis=1}\noutput \"y\" = %b\n")},
+    {reason::row_space, op::reduce_sum, op::reduce_max,
+     GRAPH(X "%u : f32[8,4] = input \"u\"\n%a : f32[8,1] = reduce_sum %x {axis=1}\n%b : f32[8,4] = add %a, %u\n%c : f32[8,1] = reduce_max %b {axis=1}\noutput \"y\" = %c\n"),
+     GRAPH("%x : f32[8,1] = input \"x\"\n%a : f32[8,1] = reduce_sum %x {axis=1}\n%c : f32[8,1] = reduce_max %a {axis=1}\noutput \"y\" = %c\n")},
+    {reason::row_space, op::reduce_sum, op::add,
+     GRAPH(X "%u : f32[2,8,16] = input \"u\"\n%a : f32[8,1] = reduce_sum %x {axis=1}\n%b : f32[2,8,16] = add %a, %u\noutput \"y\" = %b\n"),
+     GRAPH(X "%a : f32[8,1] = reduce_sum %x {axis=1}\n%b : f32[8,16] = add %a, %x\noutput \"y\" = %b\n")},
+    {reason::two_heads, op::matmul, op::reduce_sum,
+     GRAPH(X "%w : f32[16,16] = input \"w\"\n%a : f32[8,16] = matmul %x, %w\n%b : f32[8,1] = reduce_sum %a {axis=1}\noutput \"y\" = %b\n"),
+     GRAPH(X A "%b : f32[8,1] = reduce_sum %a {axis=1}\noutput \"y\" = %b\n"), {}, {}, op::exp, op::reduce_sum},
+    {reason::head_operand, op::exp, op::matmul,
+     GRAPH("%x : f32[16,16] = input \"x\"\n%a : f32[16,16] = exp %x\n%b : f32[16,16] = matmul %a, %x\noutput \"y\" = %b\n"),
+     GRAPH("%x : f32[16,16] = input \"x\"\n%b : f32[16,16] = matmul %x, %x\n%a : f32[16,16] = exp %b\noutput \"y\" = %a\n")},
+    {reason::head_space, op::matmul, op::add,
+     GRAPH(X "%w : f32[16,16] = input \"w\"\n%u : f32[2,8,16] = input \"u\"\n%a : f32[8,16] = matmul %x, %w\n%b : f32[2,8,16] = add %a, %u\noutput \"y\" = %b\n"),
+     GRAPH(X "%w : f32[16,16] = input \"w\"\n%u : f32[16] = input \"u\"\n%a : f32[8,16] = matmul %x, %w\n%b : f32[8,16] = add %a, %u\noutput \"y\" = %b\n")},
+    {reason::wide_head, op::matmul, op::neg,
+     GRAPH("%x : f64[8,16] = input \"x\"\n%w : f64[16,4] = input \"w\"\n%a : f64[8,4] = matmul %x, %w\n%b : f64[8,4] = neg %a\noutput \"y\" = %b\n"),
+     GRAPH("%x : f16[8,16] = input \"x\"\n%w : f32[16,4] = input \"w\"\n%a : f32[8,4] = matmul %x, %w\n%b : f32[8,4] = neg %a\noutput \"y\" = %b\n")},
+    {reason::buffer_limit, op::exp, op::add, GRAPH(X "%u : f32[8,16] = input \"u\"\n" A "%b : f32[8,16] = add %a, %u\noutput \"y\" = %b\noutput \"z\" = %a\n"),
+     GRAPH(X "%u : f32[8,16] = input \"u\"\n" A "%b : f32[8,16] = add %a, %u\noutput \"y\" = %b\n"), limited(&fuse::rules::max_buffers, uint32{3}),
+     limited(&fuse::rules::max_buffers, uint32{3})},
+    {reason::member_limit, op::exp, op::neg, GRAPH(X A "%b : f32[8,16] = neg %a\noutput \"y\" = %b\n"),
+     GRAPH(X A "%b : f32[8,16] = neg %a\noutput \"y\" = %b\n"), limited(&fuse::rules::max_members, uint32{1}), limited(&fuse::rules::max_members, uint32{2})},
+    {reason::prologue, op::exp, op::add, GRAPH(X "%i : f32[8,16] = iota {axis=0}\n%a : f32[8,16] = exp %i\n%b : f32[8,16] = add %a, %x\noutput \"y\" = %b\n"),
+     GRAPH(X "%i : f32[8,16] = iota {axis=0}\n%a : f32[8,16] = exp %x\n%b : f32[8,16] = add %a, %i\noutput \"y\" = %b\n")},
+    {reason::cycle, op::exp, op::add, GRAPH(X A "%m : f32[1,16] = reduce_max %a {axis=0}\n%b : f32[8,16] = add %a, %m\noutput \"y\" = %b\n"),
+     GRAPH(X A "%m : f32[1,16] = reduce_max %x {axis=0}\n%b : f32[8,16] = add %a, %m\noutput \"y\" = %b\n")},
+    {reason::cycle, op::exp, op::add,  // a view of its own value
+     GRAPH("%x : f32[16,16] = input \"x\"\n%a : f32[16,16] = exp %x\n%v : f32[1,16,16] = reshape %a\n%w : f32[16,16] = reshape %v\n%b : f32[16,16] = add %a, %w\noutput \"y\" = %b\n"),
+     GRAPH("%x : f32[16,16] = input \"x\"\n%v : f32[1,16,16] = reshape %x\n%w : f32[16,16] = reshape %v\n%a : f32[16,16] = exp %x\n%b : f32[16,16] = add %a, %w\noutput \"y\" = %b\n")},
+};
+
+#undef X
+#undef A
+#undef GRAPH
+
+}  // namespace
+
+// The same table at compile time, a few rows an evaluation.
+template <size_t Row>
+constexpr bool holds = verdict_on(twins[Row].refused, twins[Row].producer, twins[Row].consumer, twins[Row].refusing) == twins[Row].why;
+static_assert(holds<1> && holds<3> && holds<6> && holds<8>);
+static_assert(holds<10> && holds<12> && holds<15> && holds<21>);
+
+TEST_CASE("names the first rule that two groups break, and joins their twins") {
+  bool covered[32]{};
+  for (const twin& t : twins) {
+    INFO(fuse::explain(t.why) << "\n" << t.refused);
+    CHECK(verdict_on(t.refused, t.producer, t.consumer, t.refusing) == t.why);
+    covered[static_cast<int>(t.why)] = true;
+    const ir::graph g = ir::parse(t.refused);
+    const region_rules::facts f(g);
+    std::vector<uint32> region_of(g.size(), no_region);
+    uint32 next = 1;
+    const uint32 a = first_of(g, t.producer), b = first_of(g, t.consumer);
+    for (uint32 id = 0; id < g.size(); ++id)
+      if (f.computes[id]) region_of[id] = id == a || id == b ? 0 : next++;
+    CHECK_FALSE(region_rules::is_legal(f, region_of, t.refusing));
+    CHECK(fuse::check_partition(g, {region_of.data(), region_of.size()}, t.refusing).why == t.why);
+  }
+  for (int why = 1; why <= static_cast<int>(reason::cycle); ++why) CHECK_MESSAGE(covered[why], fuse::explain(static_cast<reason>(why)));
+}
+
+TEST_CASE("joins the twins") {
+  for (const twin& t : twins) {
+    INFO(fuse::explain(t.why) << "\n" << t.legal);
+    CHECK(verdict_on(t.legal, t.legal_producer, t.legal_consumer, t.allowing) == reason::none);
+  }
+}
+
+TEST_CASE("agrees with the slow checker while groups are joined in any order") {
+  int64 joined = 0, refused = 0;
+  for (uint64 seed = 0; seed < 1500; ++seed) {
+    poot_tests::fusion_draws d(90000 + seed);
+    const ir::graph g = d.make(4 + d.below(seed % 10 ? 20 : 60));
+    if (g.size() >= region_rules::most) continue;
+    const region_rules::facts f(g);
+    fuse::rules r;
+    r.with_broadcast = d.chance(85);
+    r.fuse_narrow_casts = d.chance(30);
+    r.horizontal = d.chance(60);
+    r.small_outputs = d.chance(30);
+    if (d.chance(30)) r.max_buffers = static_cast<uint32>(3 + d.below(6));
+    if (d.chance(20)) r.max_members = static_cast<uint32>(2 + d.below(6));
+    if (d.chance(40)) r.max_recomputed_flops = d.below(3000);
+    fuse::grouping groups(g);
+    fuse::legality legal(groups, r);
+    std::vector<uint32> ops;
+    for (uint32 id = 0; id < g.size(); ++id) {
+      CHECK(groups.grouped(id) == f.computes[id]);
+      if (f.computes[id]) ops.push_back(id);
+    }
+    if (ops.size() < 2) continue;
+    const int tries = static_cast<int>(ops.size()) * 4;
+    for (int k = 0; k < tries; ++k) {
+      const uint32 a = ops[d.d.less_than(ops.size())];
+      uint32 b = ops[d.d.less_than(ops.size())];
+      if (d.chance(70))
+        for (uint32 in : g.view_of().operands(a))
+          if (f.computes[in] && d.chance(60)) b = in;
+      const uint32 ra = groups.root(a), rb = groups.root(b);
+      if (ra == rb) continue;
+      std::vector<uint32> names, region_of(g.size(), no_region);
+      for (uint32 id : ops) {
+        uint32 root = groups.root(id);
+        if (root == ra) root = rb;
+        size_t at = 0;
+        while (at < names.size() && names[at] != root) ++at;
+        if (at == names.size()) names.push_back(root);
+        region_of[id] = static_cast<uint32>(at);
+      }
+      const bool expected = region_rules::is_legal(f, region_of, r);
+      const fuse::verdict v = legal.join(ra, rb);
+      // Sideways, what was once scattered and has been connected since may be refused.
+      if (r.horizontal ? v.legal() && !expected : v.legal() != expected) {
+        CHECK_MESSAGE(false, "seed " << seed << ": the slow checker says " << (expected ? std::string("legal") : std::string("illegal")) << ", legality "
+                                     << fuse::explain(v.why) << " of equations " << a << " " << ir::name(g.eqns[a].kind) << " and " << b << " "
+                                     << ir::name(g.eqns[b].kind) << ", the check "
+                                     << fuse::explain(fuse::check_partition(g, {region_of.data(), region_of.size()}, r).why) << "\n"
+                                     << std::string(ir::print(g).str()));
+        return;
+      }
+      CHECK((groups.root(a) == groups.root(b)) == v.legal());
+      (v.legal() ? joined : refused) += 1;
+    }
+  }
+  CHECK(joined > 5000);
+  CHECK(refused > 5000);
+}
+
+// A group stands before what it reads when an early member of another group is all it needs of it; found by random graphs.
+TEST_CASE("finds a cycle through the early member of a group with a late one") {
+  const ir::graph g = ir::parse(R"(graph t {
+    %a : f32[4,8,16] = input "a"
+    %y : f32[8,16]   = input "y"
+    %1 : f32[4,8,16] = exp %a
+    %2 : f32[1,8,16] = reduce_max %1 {axis=0}
+    %3 : f32[8,16]   = reshape %2
+    %5 : f32[8,1]    = reduce_sum %y {axis=1}
+    %6 : f32[4,8,16] = add %1, %5
+    %7 : f32[8,16]   = mul %3, %5
+    output "o" = %6
+    output "p" = %7
+  })");
+  const uint32 exp = first_of(g, op::exp), add = first_of(g, op::add), sum = first_of(g, op::reduce_sum), mul = first_of(g, op::mul);
+  fuse::grouping groups(g);
+  fuse::legality legal(groups, {});
+  CHECK(legal.check(sum, mul).legal());
+  CHECK(legal.join(exp, add).legal());
+  CHECK(legal.check(groups.root(sum), groups.root(mul)).why == reason::cycle);
+  CHECK(fuse::check_partition(g, fuse::choose_regions(g, {}).region_of, {}).legal());
+}
+
+TEST_CASE("adds what is computed again over a whole region") {
+  // each negation costs 15 elements more; those left out run together
+  const ir::graph g = ir::parse(R"(graph t {
+    %x : f32[16] = input "x"
+    %r : f32[1] = input "r"
+    %s : f32[1] = input "s"
+    %t : f32[1] = input "t"
+    %1 : f32[1] = neg %r
+    %2 : f32[1] = neg %s
+    %3 : f32[1] = neg %t
+    %4 : f32[16] = add %x, %1
+    %5 : f32[16] = add %4, %2
+    %6 : f32[16] = add %5, %3
+    output "y" = %6
+  })");
+  for (int64 flops : {int64{29}, int64{30}, int64{44}, int64{45}}) {
+    const fuse::rules r = limited(&fuse::rules::max_recomputed_flops, flops);
+    const fuse::partition p = fuse::choose_regions(g, r);
+    CHECK(fuse::check_partition(g, p.region_of, r).legal());
+    uint32 largest = 0;
+    for (const fuse::partition::region& region : p.regions) largest = std::max(largest, region.members.count);
+    CHECK(largest == 3 + flops / 15);
+    CHECK(p.regions.size() == (flops < 45 ? 2 : 1));
+  }
+}

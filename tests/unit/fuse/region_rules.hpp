@@ -1,0 +1,235 @@
+#pragma once
+/// What makes a partition legal, written down a second time with sets and full reachability: slow, and plain to see.
+
+#include <poot/fuse/region.hpp>
+
+#include <algorithm>
+#include <bitset>
+#include <set>
+#include <vector>
+
+namespace region_rules {
+
+using namespace poot;
+using ir::graph_view;
+using ir::op;
+using members = std::vector<uint32>;
+
+inline constexpr uint32 no_region = 0xffffffffu;
+inline constexpr size_t most = 192;  ///< equations of a graph
+
+/// What the rules ask about a graph.
+struct facts {
+  explicit facts(const graph_view& source) : g(source), users(g.size()), is_output(g.size(), false) {
+    for (uint32 id = 0; id < g.size(); ++id)
+      for (uint32 in : g.operands(id)) users[in].insert(id);
+    for (const ir::graph_output& o : g.outputs) is_output[o.value] = true;
+    for (uint32 id = 0; id < g.size(); ++id) {
+      bool constant = !(g[id].kind == op::input || g[id].kind == op::weight || g[id].kind == op::state) && !g.type(id).is_dynamic();
+      for (uint32 in : g.operands(id)) constant = constant && at_load[in];
+      at_load.push_back(constant);
+      computes.push_back(needs_work(id));
+    }
+  }
+
+  const graph_view g;
+  std::vector<std::set<uint32>> users;
+  std::vector<bool> is_output, at_load, computes;
+
+  bool is_float_type(uint32 id) const { return is_float(g.type(id).element); }
+  int bytes_each(uint32 id) const { return row(g.type(id).element).block_bytes; }
+
+ private:
+  /// Leaves, reshapes, and slices of whole rows that only matmuls read need no work.
+  bool needs_work(uint32 id) const {
+    const op o = g[id].kind;
+    if (o == op::random_uniform) return true;
+    if (o == op::input || o == op::weight || o == op::state || o == op::constant || o == op::iota || o == op::reshape) return false;
+    if (o != op::slice || is_output[id] || users[id].empty() || g.type(id).rank < 2) return true;
+    const int rank = g.type(id).rank;
+    for (int i = 0; i < rank; ++i)
+      if (g.attrs(id)[static_cast<size_t>(2 * rank + i)] != 1) return true;
+    if (g.type(id).extents[rank - 1] != g.type(g.operands(id)[0]).extents[rank - 1]) return true;
+    for (uint32 user : users[id])
+      if (g[user].kind != op::matmul) return true;
+    return false;
+  }
+};
+
+enum class part { pointwise, row, contraction, alone };
+
+inline part part_of(const facts& f, uint32 id) {
+  const ir::eqn& e = f.g[id];
+  if (ir::is_pointwise(e.kind)) return e.kind == op::cast && is_packed(f.g.type(f.g.operands(id)[0]).element) ? part::alone : part::pointwise;
+  if (ir::is_contraction(e.kind)) return part::contraction;
+  if (!ir::is_reduction(e.kind)) return part::alone;
+  const uint32 in = f.g.operands(id)[0];
+  return f.g.attrs(id)[0] == f.g.type(in).rank - 1 && f.is_float_type(in) ? part::row : part::alone;
+}
+
+inline std::vector<int64> extents(const tensor_type& t) {
+  std::vector<int64> r;
+  for (int i = 0; i < t.rank; ++i) r.push_back(t.extents[i].code);
+  return r;
+}
+/// NumPy: does `small` stretch to exactly `big`?
+inline bool stretches(const std::vector<int64>& small, const std::vector<int64>& big) {
+  if (small.size() > big.size()) return false;
+  for (size_t i = 0; i < small.size(); ++i) {
+    const int64 have = small[small.size() - 1 - i];
+    if (have != 1 && have != big[big.size() - 1 - i]) return false;
+  }
+  return true;
+}
+
+/// Is one set of equations a region, apart from what runs between?
+inline bool is_region(const facts& f, const members& m, const fuse::rules& r) {
+  if (m.size() == 1) return true;
+  if (m.size() > r.max_members) return false;
+  const std::set<uint32> inside(m.begin(), m.end());
+  const auto read_outside = [&](uint32 id) {
+    return f.is_output[id] || std::any_of(f.users[id].begin(), f.users[id].end(), [&](uint32 u) { return !inside.count(u); });
+  };
+
+  // one contraction, or reductions of rows, or neither; the rest is pointwise
+  std::vector<uint32> contractions, reductions;
+  for (uint32 id : m) {
+    const part p = part_of(f, id);
+    if (p == part::alone) return false;
+    if (p == part::contraction) contractions.push_back(id);
+    if (p == part::row) reductions.push_back(id);
+  }
+  if (contractions.size() > 1 || (!contractions.empty() && !reductions.empty())) return false;
+  std::vector<int64> space, row_value;
+  if (!contractions.empty()) {
+    const uint32 head = contractions[0];
+    space = extents(f.g.type(head));
+    if (f.g.type(head).element == dtype::f64) return false;
+    for (uint32 in : f.g.operands(head))
+      if (inside.count(in)) return false;  // it reads operands, not values in the making
+  } else if (!reductions.empty()) {
+    space = extents(f.g.type(f.g.operands(reductions[0])[0]));
+    for (uint32 id : reductions)
+      if (extents(f.g.type(f.g.operands(id)[0])) != space) return false;
+    row_value = space;
+    row_value.back() = 1;
+  } else {
+    for (uint32 id : m) {  // the extents into which all others stretch
+      const std::vector<int64> own = extents(f.g.type(id));
+      if (std::all_of(m.begin(), m.end(), [&](uint32 other) { return stretches(extents(f.g.type(other)), own); })) space = own;
+    }
+    if (space.empty() && !std::all_of(m.begin(), m.end(), [&](uint32 id) { return f.g.type(id).rank == 0; })) return false;
+  }
+  const auto count = [](const std::vector<int64>& e) {
+    int64 n = 1;
+    for (int64 code : e) n *= extent::from_code(code).bound();
+    return n;
+  };
+  int64 again = 0;
+  for (uint32 id : m) {
+    const std::vector<int64> own = extents(f.g.type(id));
+    if (!stretches(own, space)) return false;
+    const std::vector<int64> runs_over = part_of(f, id) == part::row ? extents(f.g.type(f.g.operands(id)[0])) : own;
+    if (!r.with_broadcast && runs_over != space) return false;
+    if (own == space || (!reductions.empty() && own == row_value)) continue;
+    if (!r.small_outputs && read_outside(id)) return false;
+    const uint32 source = f.g.operands(id)[0];
+    const bool load = f.g[id].kind == op::cast && f.is_float_type(id) && f.is_float_type(source) && ir::is_leaf(f.g[source].kind) &&
+                      f.bytes_each(id) > f.bytes_each(source);
+    if (!load) again += ir::row(f.g[id].kind).flops * (count(space) - count(own));
+  }
+  if (again > r.max_recomputed_flops) return false;
+
+  for (uint32 id : m) {
+    if (f.at_load[id] != f.at_load[m[0]]) return false;
+    for (uint32 in : f.g.operands(id)) {
+      const bool narrows = f.g[in].kind == op::cast && f.is_float_type(in) && f.is_float_type(f.g.operands(in)[0]) &&
+                           f.bytes_each(in) < f.bytes_each(f.g.operands(in)[0]);
+      if (narrows && inside.count(in) && !r.fuse_narrow_casts) return false;
+    }
+    if (!reductions.empty() && part_of(f, id) == part::pointwise) {
+      if (f.g[id].kind == op::select && f.is_float_type(id)) return false;
+      if (!f.is_float_type(id)) return false;
+      for (uint32 in : f.g.operands(id))
+        if (!f.is_float_type(in)) return false;
+    }
+  }
+
+  std::set<uint32> read, written;
+  for (uint32 id : m) {
+    if (read_outside(id)) written.insert(id);
+    for (uint32 in : f.g.operands(id))
+      if (!inside.count(in) && !(f.g[in].kind == op::constant && f.g.attrs(in).size() == 1)) read.insert(in);
+  }
+  if (read.size() + written.size() > r.max_buffers) return false;
+
+  if (!(r.horizontal && contractions.empty() && reductions.empty())) {
+    std::set<uint32> reached{m[0]};
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (uint32 id : m)
+        for (uint32 in : f.g.operands(id))
+          if (inside.count(in) && reached.count(id) != reached.count(in)) {
+            reached.insert(id);
+            reached.insert(in);
+            grew = true;
+          }
+    }
+    if (reached.size() != m.size()) return false;
+  }
+  return true;
+}
+
+/// Can the regions run one after the other? What needs no region stands for itself: a region cannot wait for a view of its own value.
+inline bool can_run(const facts& f, const std::vector<uint32>& region_of) {
+  std::vector<size_t> node(f.g.size());
+  size_t regions = 0;
+  for (uint32 r : region_of) regions = r == no_region ? regions : std::max<size_t>(regions, r + size_t{1});
+  size_t nodes = regions;
+  for (uint32 id = 0; id < f.g.size(); ++id) node[id] = region_of[id] == no_region ? nodes++ : region_of[id];
+  std::vector<std::bitset<most>> reaches(nodes);
+  for (uint32 id = 0; id < f.g.size(); ++id)
+    for (uint32 in : f.g.operands(id))
+      if (node[in] != node[id]) reaches[node[in]].set(node[id]);
+  for (size_t k = 0; k < nodes; ++k)
+    for (size_t i = 0; i < nodes; ++i)
+      if (reaches[i][k]) reaches[i] |= reaches[k];
+  for (size_t i = 0; i < nodes; ++i)
+    if (reaches[i][i]) return false;
+  return true;
+}
+
+/// `region_of[id]`: regions numbered from 0 without gaps, `no_region` where nothing is computed.
+inline bool is_legal(const facts& f, const std::vector<uint32>& region_of, const fuse::rules& r) {
+  std::vector<members> regions;
+  for (uint32 id = 0; id < f.g.size(); ++id) {
+    if (f.computes[id] != (region_of[id] != no_region)) return false;
+    if (!f.computes[id]) continue;
+    if (region_of[id] >= f.g.size()) return false;
+    if (regions.size() <= region_of[id]) regions.resize(region_of[id] + size_t{1});
+    regions[region_of[id]].push_back(id);
+  }
+  for (const members& m : regions)
+    if (m.empty() || !is_region(f, m, r)) return false;
+  return can_run(f, region_of);
+}
+
+/// Bytes that the regions move: what each reads from outside once, what is read outside once.
+inline int64 bytes_moved(const facts& f, const std::vector<uint32>& region_of) {
+  std::set<std::pair<uint32, uint32>> reads;
+  std::set<uint32> writes;
+  for (uint32 id = 0; id < f.g.size(); ++id) {
+    if (region_of[id] == no_region) continue;
+    for (uint32 in : f.g.operands(id))
+      if (region_of[in] != region_of[id]) reads.insert({region_of[id], in});
+    bool leaves = f.is_output[id];
+    for (uint32 user : f.users[id]) leaves = leaves || region_of[user] != region_of[id];
+    if (leaves) writes.insert(id);
+  }
+  int64 bytes = 0;
+  for (const auto& [region, in] : reads) bytes += f.g.type(in).bytes();
+  for (uint32 id : writes) bytes += f.g.type(id).bytes();
+  return bytes;
+}
+
+}  // namespace region_rules
