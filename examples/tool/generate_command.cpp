@@ -25,11 +25,18 @@ struct generate_arguments {
 
 double megabytes(int64 bytes) { return static_cast<double>(bytes) * 1e-6; }
 
+/// What fusion does to a step of one token.
 void print_plan(const language_model& model) {
-  const plan::program_view& p = model.decode_plan();
-  std::fprintf(stderr, "%zu equations, %zu dispatches, %zu distinct kernels, %.3f MB moved, %.3f MB transient (%.3f MB without reuse)\n",
-               p.graph.size(), p.dispatch_count(), p.kernels().size(), megabytes(p.bytes_moved()),
-               megabytes(p.peak_transient_bytes()), megabytes(p.transient_bytes_without_reuse()));
+  const plan::program apart = model.plan_step({}, false), fused = model.plan_step({}, true);
+  std::fprintf(stderr, "%zu equations, %zu distinct kernels, %s\n", fused.graph.size(), fused.kernels().size(),
+               fused.comparison_class() == plan::comparison::exact ? "values are exact" : "values are not exact");
+  std::fprintf(stderr, "%-32s %12s %12s\n", "one token", "unfused", "fused");
+  std::fprintf(stderr, "%-32s %12zu %12zu\n", "dispatches", apart.dispatch_count(), fused.dispatch_count());
+  std::fprintf(stderr, "%-32s %9.3f MB %9.3f MB\n", "bytes moved", megabytes(apart.bytes_moved()), megabytes(fused.bytes_moved()));
+  std::fprintf(stderr, "%-32s %9.3f MB %9.3f MB\n", "peak transient, storage reused", megabytes(apart.peak_transient_bytes()),
+               megabytes(fused.peak_transient_bytes()));
+  std::fprintf(stderr, "%-32s %9.3f MB %9.3f MB\n", "peak transient, without reuse", megabytes(apart.transient_bytes_without_reuse()),
+               megabytes(fused.transient_bytes_without_reuse()));
 }
 
 int generate(const generate_arguments& a) {
@@ -39,7 +46,7 @@ int generate(const generate_arguments& a) {
   options.context = a.context;
   std::fprintf(stderr, "loading %s\n", a.model.c_str());
   language_model model(a.model, options);
-  print_plan(model);
+  if (!a.unfused) print_plan(model);
   std::fprintf(stderr, "planned in %.1f ms, weights loaded in %.0f ms, %d threads\n", model.plan_seconds() * 1e3,
                model.load_seconds() * 1e3, model.threads());
   std::unique_ptr<language_model> other;  // one dispatch per equation, to compare with
@@ -76,8 +83,8 @@ int generate(const generate_arguments& a) {
   std::fwrite("\n", 1, 1, stdout);
   const auto seconds = [](auto d) { return std::chrono::duration<double>(d).count(); };
   const double rest = seconds(std::chrono::steady_clock::now() - first);
-  std::fprintf(stderr, "%zu prompt tokens in %.1f ms, then %.0f tokens/s\n", prompt.size(), seconds(first - start) * 1e3,
-               made > 1 ? static_cast<double>(made - 1) / rest : 0.0);
+  std::fprintf(stderr, "%zu prompt tokens in %.1f ms, then %.0f tokens/s %s\n", prompt.size(), seconds(first - start) * 1e3,
+               made > 1 ? static_cast<double>(made - 1) / rest : 0.0, a.unfused ? "unfused" : "fused");
   if (a.check) std::fprintf(stderr, "fused and unfused logits are equal bit for bit at every step\n");
   return 0;
 }

@@ -89,15 +89,12 @@ std::vector<weight_type> weight_types_of(const io::gguf& file) {
 language_model::language_model(const std::string& path, const model_options& o)
     : file_(io::gguf::open(path)), config_(config_of(file_, o.context)), tokenizer_(io::tokenizer::from_gguf(file_)),
       host_(o.threads), chunk_(o.prefill_chunk < config_.context ? o.prefill_chunk : config_.context) {
-  const std::vector<weight_type> types = weight_types_of(file_);
-  plan::options wanted;
-  wanted.fuse = o.fuse;
   const auto planning = clock::now();
-  plan::program decode = plan::compile(llama_graph(config_, types, {}), targets::host, wanted);
+  plan::program decode = plan_step({}, o.fuse);
   llama_step several;
   several.tokens = 0;
   several.most_tokens = chunk_;
-  plan::program prefill = plan::compile(llama_graph(config_, types, several), targets::host, wanted);
+  plan::program prefill = plan_step(several, o.fuse);
   plan_seconds_ = seconds_since(planning);
   const auto loading = clock::now();
   host_.add_entry("decode", std::move(decode));
@@ -108,6 +105,12 @@ language_model::language_model(const std::string& path, const model_options& o)
   }
   load_seconds_ = seconds_since(loading);
   for (int64 i = 0; i < config_.context; ++i) keys_.push_back(static_cast<int32>(i));
+}
+
+plan::program language_model::plan_step(const llama_step& step, bool fuse) const {
+  plan::options wanted;
+  wanted.fuse = fuse;
+  return plan::compile(llama_graph(config_, weight_types_of(file_), step), targets::host, wanted);
 }
 
 view<float> language_model::read(view<int32> tokens) {

@@ -29,7 +29,8 @@ class language_model {
 
   const llama_config& config() const { return config_; }
   const io::tokenizer& tokens() const { return tokenizer_; }
-  const plan::program_view& decode_plan() const { return host_["decode"].program(); }
+  /// The plan of a step, by default of one token.
+  plan::program plan_step(const llama_step& step, bool fuse) const;
   double load_seconds() const { return load_seconds_; }
   double plan_seconds() const { return plan_seconds_; }
   int threads() const { return host_.threads(); }
