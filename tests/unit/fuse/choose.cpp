@@ -1,0 +1,299 @@
+#include <doctest/doctest.h>
+
+#include <poot/fuse/check.hpp>
+#include <poot/ir/parse.hpp>
+#include <poot/ir/print.hpp>
+
+#include <support/fusion_draws.hpp>
+
+#include "region_rules.hpp"
+
+#include <string>
+
+using namespace poot;
+using fuse::partition;
+using fuse::reason;
+using fuse::region_kind;
+using region_rules::no_region;
+
+namespace {
+
+std::vector<uint32> list(const vec<uint32>& v) { return {v.begin(), v.end()}; }
+
+fuse::rules drawn_rules(poot_tests::fusion_draws& d) {
+  fuse::rules r;
+  r.with_broadcast = d.chance(80);
+  r.fuse_narrow_casts = d.chance(30);
+  r.horizontal = d.chance(70);
+  r.small_outputs = d.chance(20);
+  if (d.chance(20)) r.max_buffers = static_cast<uint32>(3 + d.below(6));
+  if (d.chance(20)) r.max_members = static_cast<uint32>(2 + d.below(6));
+  if (d.chance(30)) r.max_recomputed_flops = d.below(3000);
+  return r;
+}
+
+constexpr size_t regions_in(const char* text, const fuse::rules& r = {}, bool fuse = true) {
+  return fuse::choose_regions(ir::parse(text), r, fuse).regions.size();
+}
+constexpr size_t declines_in(const char* text, reason why, const fuse::rules& r = {}) {
+  size_t n = 0;
+  for (const fuse::decline& d : fuse::choose_regions(ir::parse(text), r).declines) n += d.why == why;
+  return n;
+}
+
+constexpr char rms_norm[] = R"(graph rms_norm {
+  %x    : f32[8,64]  = input "x"
+  %gain : bf16[64]   = weight "gain"
+  %0    : f32[8,64]  = mul %x, %x
+  %1    : f32[8,1]   = reduce_sum %0 {axis=1}
+  %2    : f32[8,1]   = mul %1, f32(0x1p-6)
+  %3    : f32[8,1]   = add %2, f32(1e-5)
+  %4    : f32[8,1]   = sqrt %3
+  %5    : f32[8,1]   = recip %4
+  %6    : f32[8,64]  = mul %x, %5
+  %7    : f32[64]    = cast %gain
+  %8    : f32[8,64]  = mul %6, %7
+  output "y" = %8
+})";
+constexpr char softmax[] = R"(graph softmax {
+  %x : f32[8,64] = input "x"
+  %0 : f32[8,1]  = reduce_max %x {axis=1}
+  %1 : f32[8,64] = sub %x, %0
+  %2 : f32[8,64] = exp %1
+  %3 : f32[8,1]  = reduce_sum %2 {axis=1}
+  %4 : f32[8,64] = div %2, %3
+  output "y" = %4
+})";
+constexpr char log_softmax[] = R"(graph log_softmax {
+  %x : f32[8,64] = input "x"
+  %0 : f32[8,1]  = reduce_max %x {axis=1}
+  %1 : f32[8,64] = sub %x, %0
+  %2 : f32[8,64] = exp %1
+  %3 : f32[8,1]  = reduce_sum %2 {axis=1}
+  %4 : f32[8,1]  = log %3
+  %5 : f32[8,64] = sub %1, %4
+  output "y" = %5
+})";
+constexpr char layer_norm[] = R"(graph layer_norm {
+  %x : f32[8,64] = input "x"
+  %g : f32[64]   = weight "g"
+  %b : f32[64]   = weight "b"
+  %0 : f32[8,1]  = reduce_sum %x {axis=1}
+  %1 : f32[8,1]  = mul %0, f32(0x1p-6)
+  %2 : f32[8,64] = sub %x, %1
+  %3 : f32[8,64] = mul %2, %2
+  %4 : f32[8,1]  = reduce_sum %3 {axis=1}
+  %5 : f32[8,1]  = mul %4, f32(0x1p-6)
+  %6 : f32[8,1]  = add %5, f32(1e-5)
+  %7 : f32[8,1]  = sqrt %6
+  %8 : f32[8,64] = div %2, %7
+  %9 : f32[8,64] = mul %8, %g
+  %c : f32[8,64] = add %9, %b
+  output "y" = %c
+})";
+constexpr char argmax[] = R"(graph argmax {
+  %x : f32[8,64] = input "x"
+  %0 : f32[8,64] = mul %x, f32(0.5)
+  %1 : i32[8,1]  = reduce_argmax %0 {axis=1}
+  output "y" = %1
+})";
+constexpr char swiglu[] = R"(graph swiglu {
+  %g : f32[8,64] = input "g"
+  %u : f32[8,64] = input "u"
+  %0 : f32[8,64] = neg %g
+  %1 : f32[8,64] = exp %0
+  %2 : f32[8,64] = add %1, f32(1)
+  %3 : f32[8,64] = div %g, %2
+  %4 : f32[8,64] = mul %3, %u
+  output "y" = %4
+})";
+
+}  // namespace
+
+static_assert(regions_in(rms_norm) == 1);
+static_assert(regions_in(softmax) == 1);
+static_assert(regions_in(log_softmax) == 1);
+static_assert(regions_in(layer_norm) == 1);
+static_assert(regions_in(argmax) == 1);
+static_assert(regions_in(swiglu) == 1);
+static_assert(regions_in(swiglu, {}, false) == 5);
+
+TEST_CASE("makes one region of every norm, softmax, argmax and activation") {
+  for (const char* text : {rms_norm, softmax, log_softmax, layer_norm, argmax, swiglu}) {
+    const ir::graph g = ir::parse(text);
+    const partition p = fuse::choose_regions(g, {});
+    CHECK(p.regions.size() == 1);
+    CHECK(p.declines.empty());
+    CHECK((p.regions[0].kind == region_kind::row) == (text != swiglu));
+  }
+}
+
+TEST_CASE("chooses only what is legal, and never more bytes than unfused") {
+  size_t fewer = 0;
+  for (uint64 seed = 0; seed < 4000; ++seed) {
+    poot_tests::fusion_draws d(200000 + seed);
+    const ir::graph g = d.make(4 + d.below(seed % 8 ? 16 : 56));
+    if (g.size() >= region_rules::most) continue;
+    const region_rules::facts f(g);
+    const fuse::rules r = drawn_rules(d);
+    const partition p = fuse::choose_regions(g, r), apart = fuse::choose_regions(g, r, false);
+    INFO("seed " << seed << "\n" << std::string(ir::print(g).str()));
+    CHECK(region_rules::is_legal(f, list(p.region_of), r));
+    CHECK(region_rules::is_legal(f, list(apart.region_of), r));
+    CHECK(region_rules::bytes_moved(f, list(p.region_of)) <= region_rules::bytes_moved(f, list(apart.region_of)));
+    fewer += p.regions.size() < apart.regions.size();
+  }
+  CHECK(fewer > 2000);
+}
+
+TEST_CASE("lists each equation once, in regions that can run in the order given") {
+  for (uint64 seed = 0; seed < 1000; ++seed) {
+    poot_tests::fusion_draws d(300000 + seed);
+    const ir::graph g = d.make(4 + d.below(40));
+    const ir::graph_view v = g;
+    const region_rules::facts f(g);
+    const fuse::rules r = drawn_rules(d);
+    const partition p = fuse::choose_regions(g, r, seed % 5 != 0);
+    INFO("seed " << seed);
+    std::vector<bool> done(g.size());
+    for (uint32 id = 0; id < g.size(); ++id) done[id] = !f.computes[id] && v.operands(id).empty();
+    size_t listed = 0;
+    for (uint32 k = 0; k < p.regions.size(); ++k) {
+      const view<uint32> m = p.members_of(p.regions[k]);
+      CHECK(m.size() > 0);
+      for (size_t i = 0; i < m.size(); ++i, ++listed) {
+        if (i) CHECK(m[i - 1] < m[i]);
+        CHECK(p.region_of[m[i]] == k);
+        CHECK(p.regions[k].prologue == f.at_load[m[i]]);
+        for (uint32 in : v.operands(m[i])) {
+          while (!f.computes[in] && !v.operands(in).empty()) in = v.operands(in)[0];  // behind views
+          CHECK((done[in] || p.region_of[in] == k));
+        }
+      }
+      for (uint32 id : m) done[id] = true;
+    }
+    for (uint32 id = 0; id < g.size(); ++id) {
+      listed += !f.computes[id];
+      CHECK((p.region_of[id] == no_region) == !f.computes[id]);
+    }
+    CHECK(listed == g.size());
+  }
+}
+
+TEST_CASE("declines name edges between two regions that cannot be one") {
+  size_t declines = 0;
+  for (uint64 seed = 0; seed < 500; ++seed) {
+    poot_tests::fusion_draws d(400000 + seed);
+    const ir::graph g = d.make(4 + d.below(30));
+    const region_rules::facts f(g);
+    if (g.size() >= region_rules::most) continue;
+    const fuse::rules r = drawn_rules(d);
+    const partition p = fuse::choose_regions(g, r);
+    for (const fuse::decline& x : p.declines) {
+      ++declines;
+      const view<uint32> in = g.view_of().operands(x.consumer);
+      CHECK(std::find(in.begin(), in.end(), x.producer) != in.end());
+      CHECK(p.region_of[x.producer] != p.region_of[x.consumer]);
+      CHECK(x.why != reason::none);
+      CHECK(x.why != reason::boundary);
+    }
+  }
+  CHECK(declines > 500);
+}
+
+// Small graphs with one choice each.
+namespace {
+constexpr char shared_input[] = R"(graph t {
+  %x : f32[8,16] = input "x"
+  %a : f32[8,16] = exp %x
+  %b : f32[8,16] = neg %x
+  output "a" = %a
+  output "b" = %b
+})";
+constexpr char independent[] = R"(graph t {
+  %x : f32[8,16] = input "x"
+  %y : f32[8,16] = input "y"
+  %a : f32[8,16] = exp %x
+  %b : f32[8,16] = neg %y
+  output "a" = %a
+  output "b" = %b
+})";
+constexpr char independent_large[] = R"(graph t {
+  %x : f32[512,256] = input "x"
+  %y : f32[512,256] = input "y"
+  %a : f32[512,256] = exp %x
+  %b : f32[512,256] = neg %y
+  output "a" = %a
+  output "b" = %b
+})";
+constexpr char epilogue[] = R"(graph t {
+  %x : f32[8,16]  = input "x"
+  %w : bf16[4,16] = weight "w"
+  %c : bf16[4]    = weight "c"
+  %r : f32[8,4]   = input "r"
+  %0 : f32[8,4]   = matmul %x, %w {transpose_b=1}
+  %1 : f32[4]     = cast %c
+  %2 : f32[8,4]   = add %0, %1
+  %3 : f32[8,4]   = max %2, f32(0)
+  %4 : f32[8,4]   = add %3, %r
+  output "y" = %4
+})";
+constexpr char barrier_sandwich[] = R"(graph t {
+  %x : f32[8,8] = input "x"
+  %a : f32[8,8] = exp %x
+  %t : f32[8,8] = transpose %a {perm=[1,0]}
+  %b : f32[8,8] = add %a, %t
+  output "y" = %b
+})";
+constexpr fuse::rules apart = [] {
+  fuse::rules r;
+  r.horizontal = false;
+  return r;
+}();
+}  // namespace
+
+static_assert(regions_in(shared_input) == 1 && regions_in(shared_input, apart) == 2);
+static_assert(regions_in(independent) == 1 && regions_in(independent, apart) == 2);
+static_assert(regions_in(independent_large) == 2);
+static_assert(regions_in(epilogue) == 1);
+static_assert(regions_in(barrier_sandwich) == 3 && declines_in(barrier_sandwich, reason::cycle) == 1);
+
+TEST_CASE("keeps a value read outside as a result of its region") {
+  const ir::graph g = ir::parse(R"(graph t {
+    %x : f32[8,8] = input "x"
+    %a : f32[8,8] = exp %x
+    %b : f32[8,8] = neg %a
+    %t : f32[8,8] = transpose %a {perm=[1,0]}
+    output "y" = %b
+    output "z" = %t
+  })");
+  const partition p = fuse::choose_regions(g, {});
+  CHECK(p.regions.size() == 2);
+  CHECK(p.region_of[1] == p.region_of[2]);
+}
+
+TEST_CASE("plans the same each time") {
+  for (uint64 seed = 0; seed < 200; ++seed) {
+    poot_tests::fusion_draws d(500000 + seed);
+    const ir::graph g = d.make(4 + d.below(20));
+    const partition once = fuse::choose_regions(g, apart), again = fuse::choose_regions(g, apart);
+    CHECK(once.members == again.members);
+    CHECK(once.region_of == again.region_of);
+  }
+}
+
+TEST_CASE("visits a number of equations that grows with the graph, not its square") {
+  // A side branch at every step of a chain: were the walk for cycles not bounded, this would take minutes.
+  for (int steps : {200, 20000}) {
+    ir::graph g;
+    uint32 at = g.leaf(ir::op::input, type_of(f32, 8, 8), {}, "x");
+    for (int i = 0; i < steps; ++i) {
+      const int64 perm[2] = {1, 0};
+      const uint32 turned = g.apply(ir::op::transpose, {&at, 1}, {perm, 2});
+      const uint32 pair[2] = {at, turned};
+      at = g.apply(ir::op::add, {pair, 2});
+    }
+    g.add_output("y", at);
+    CHECK(fuse::choose_regions(g, {}).regions.size() == static_cast<size_t>(2 * steps));
+  }
+}
