@@ -90,15 +90,17 @@ language_model::language_model(const std::string& path, const model_options& o)
     : file_(io::gguf::open(path)), config_(config_of(file_, o.context)), tokenizer_(io::tokenizer::from_gguf(file_)),
       host_(o.threads), chunk_(o.prefill_chunk < config_.context ? o.prefill_chunk : config_.context) {
   const auto planning = clock::now();
-  plan::program decode = plan_step({}, o.fuse);
   llama_step several;
   several.tokens = 0;
   several.most_tokens = chunk_;
-  plan::program prefill = plan_step(several, o.fuse);
+  const ir::graph decode = llama_graph(config_, weight_types_of(file_), {}), prefill = llama_graph(config_, weight_types_of(file_), several);
+  const plan::entry_graph entries[] = {{"decode", decode}, {"prefill", prefill}};
+  plan::options wanted;
+  wanted.fuse = o.fuse;
+  plan::staged model = plan::compile_staged({entries, 2}, targets::host, wanted);
   plan_seconds_ = seconds_since(planning);
   const auto loading = clock::now();
-  host_.add_entry("decode", std::move(decode));
-  host_.add_entry("prefill", std::move(prefill));
+  host_.load(std::move(model));
   for (const io::file_tensor& t : file_.tensors()) {
     if (!host_.has_weight(t.name)) continue;
     if (!host_.load_weight(t.name, {const_cast<uint8*>(t.data), t.type})) file_.drop(t);

@@ -1,5 +1,10 @@
 #include "llama.hpp"
 
+#include <poot/nn/decoder.hpp>
+#include <poot/nn/mlp.hpp>
+#include <poot/nn/norm.hpp>
+#include <poot/nn/softmax.hpp>
+
 #include <cmath>
 
 namespace poot::tool {
@@ -63,9 +68,7 @@ class llama_builder {
 
   void make_positions() {
     positions_ = iota(dtype::i32, {tokens_}, 0) + start_;  // (T)
-    const int64 zero[1] = {0};
-    const value none{&g_, g_.leaf(ir::op::constant, type_of(dtype::i32, 1), {zero, 1})};
-    update_at_ = dsl::concat<0>(none, start_, none);  // (3)
+    update_at_ = nn::cache_start(start_);                  // (3)
   }
 
   /// cos and sin of every position, once, at load; a step gathers the rows of its positions. The angle of pair i at
@@ -93,8 +96,7 @@ class llama_builder {
   }
 
   value norm(value x, const std::string& gain) {
-    const value mean = dsl::mean(x * x);
-    return x * dsl::rsqrt(mean + constant_f32(c_.epsilon)) * dsl::cast<f32>(weight(gain, {c_.width}));
+    return nn::rms_norm(x, weight(gain, {c_.width}), constant_f32(c_.epsilon));
   }
 
   /// (T, H, D)
@@ -112,10 +114,8 @@ class llama_builder {
       mixed = dsl::concat<0>(mixed, attention(part(q, s), part(k, s), part(v, s), layer, s));
     x = x + dsl::matmul_t(mixed, weight(blk + "attn_output.weight", {E, H * D}));
     const value f = norm(x, blk + "ffn_norm.weight");
-    const value gate = dsl::matmul_t(f, weight(blk + "ffn_gate.weight", {c_.hidden, E}));  // (S·T, F)
-    const value up = dsl::matmul_t(f, weight(blk + "ffn_up.weight", {c_.hidden, E}));      // (S·T, F)
-    const value silu = gate / (dsl::exp(-gate) + constant_f32(1.0f));
-    return x + dsl::matmul_t(silu * up, weight(blk + "ffn_down.weight", {E, c_.hidden}));
+    return x + nn::gated_mlp(f, weight(blk + "ffn_gate.weight", {c_.hidden, E}), weight(blk + "ffn_up.weight", {c_.hidden, E}),
+                             weight(blk + "ffn_down.weight", {E, c_.hidden}));
   }
 
   /// Rows of sequence `s`.
@@ -144,8 +144,7 @@ class llama_builder {
     const value held_k = one ? keys : dsl::reshape(keys, dsl::shape{K, 1, live_, D});
     const value held_v = one ? values : dsl::reshape(values, dsl::shape{K, 1, live_, D});
     const value scores = dsl::select(allowed, dsl::matmul_t(queries, held_k) * scale, blocked);    // (K, G[, T], L)
-    const value weights = dsl::exp(scores - dsl::max(scores));
-    const value mixed = dsl::matmul(weights / dsl::sum(weights), held_v);                          // (K, G[, T], D)
+    const value mixed = dsl::matmul(nn::softmax(scores), held_v);                                  // (K, G[, T], D)
     const value by_head = dsl::reshape(mixed, dsl::shape{H, tokens_, D});
     return dsl::reshape(dsl::transpose(by_head, {1, 0, 2}), dsl::shape{tokens_, H * D});
   }

@@ -1,7 +1,7 @@
 #pragma once
 /// The host as a device: it loads programs and runs them.
 
-#include <poot/plan/compile.hpp>
+#include <poot/plan/staged.hpp>
 #include <poot/run/host/entry.hpp>
 
 namespace poot::run::host {
@@ -17,6 +17,10 @@ class executor {
     if (entries_.count(std::string(name))) fail(text{} << "add_entry \"" << name << "\": there is an entry of this name");
     auto loaded = std::make_unique<entry>(std::move(p), *shared_, *threads_);
     return *(entries_[std::string(name)] = std::move(loaded));
+  }
+  /// Loads every entry of a model.
+  void load(plan::staged model) {
+    for (plan::entry_program& e : model.entries) add_entry(e.name, std::move(e.planned));
   }
   entry& operator[](std::string_view name) {
     const auto at = entries_.find(std::string(name));

@@ -52,6 +52,7 @@ struct stored_weight {
   interleaved_form form{};
   bool wants_form = false;    ///< an entry contracts over it
   bool reads_source = false;  ///< an entry reads the rows as they are
+  bool released = false;      ///< loaded, and `source` may be gone
   storage interleaved{};
 
   int64 matrix_bytes() const { return interleaved_bytes(source.type.element, form.n, form.k); }
@@ -83,6 +84,7 @@ class shared_memory {
           interleave(b.type.element, f.n, f.k, static_cast<const uint8*>(b.data) + i / all * source_bytes, f.order, 0,
                      w->interleaved.data() + i / all * w->matrix_bytes(), i % all, i % all + 1);
       });
+      w->released = !w->reads_source;
       return w->reads_source;
     }
     w->reads_source = true;
