@@ -1,6 +1,7 @@
 #include "language_model.hpp"
 
 #include <poot/core/elementary.hpp>
+#include <poot/core/philox.hpp>
 
 #include <chrono>
 
@@ -157,7 +158,7 @@ int32 sampler::operator()(view<float> logits) {
   // Gumbel-max: the largest of logit / temperature + noise is a draw with the softmax's odds.
   const uint64 draw = drawn_++;
   return best([&](int32 i) {
-    const float u = 0x1p-25f + ir::detail::uniform_element(static_cast<uint32>(seed_), static_cast<uint32>(draw), static_cast<uint64>(i));
+    const float u = 0x1p-25f + uniform_element(static_cast<uint32>(seed_), static_cast<uint32>(draw), static_cast<uint64>(i));
     return logits[static_cast<size_t>(i)] / temperature_ - elementary::log(-elementary::log(u));
   });
 }

@@ -1,9 +1,9 @@
 #pragma once
 /// Runs a graph equation by equation: the reference that every executor is compared with.
 
+#include <poot/core/philox.hpp>
 #include <poot/ir/detail/interpret_binding.hpp>
 #include <poot/ir/detail/interpret_movement.hpp>
-#include <poot/ir/detail/interpret_random.hpp>
 
 namespace poot::ir {
 
@@ -106,8 +106,15 @@ constexpr tensor interpret_equation(const graph_view& g, uint32 id, view<const t
       break;
     case op_class::movement:
       switch (e.kind) {
-        case op::gather:
-        case op::packed_gather: detail::gather(inside, static_cast<int>(at[0]), *in[0], *in[1], result); break;
+        case op::packed_gather:  // rows of a packed value, decoded where a float is declared
+          if (!is_packed(type.element)) {
+            tensor rows(type.with(in[0]->type.element));
+            detail::gather(inside, static_cast<int>(at[0]), *in[0], *in[1], rows);
+            detail::cast_all(rows, type.element, result);
+            break;
+          }
+          [[fallthrough]];
+        case op::gather: detail::gather(inside, static_cast<int>(at[0]), *in[0], *in[1], result); break;
         case op::slice: detail::slice(at, *in[0], result); break;
         case op::concat: detail::concat(static_cast<int>(at[0]), in, result); break;
         case op::transpose: detail::transpose(at, *in[0], result); break;

@@ -4,7 +4,6 @@
 
 #include <poot/core/packed.hpp>
 #include <poot/core/rounding.hpp>
-#include <poot/ir/detail/interpret_random.hpp>
 #include <poot/run/extents.hpp>
 #include <poot/run/host/strided_copy.hpp>
 

@@ -1,6 +1,7 @@
 #pragma once
 /// A launch of one op that moves or makes elements.
 
+#include <poot/core/philox.hpp>
 #include <poot/run/host/movement.hpp>
 #include <poot/run/host/step.hpp>
 
@@ -50,7 +51,7 @@ class movement_step : public step {
         const uint32 seed = *c.at<uint32>(in[0]), offset = *c.at<uint32>(in[1]);
         c.threads.parallel(r.element_count(), [&](int64 begin, int64 end, int) {
           for (int64 i = begin; i < end; ++i)
-            reinterpret_cast<float*>(to)[i] = ir::detail::uniform_element(seed, offset, static_cast<uint64>(i));
+            reinterpret_cast<float*>(to)[i] = uniform_element(seed, offset, static_cast<uint64>(i));
         }, 4096);
         return;
       }

@@ -6,6 +6,8 @@
 
 #define POOT_BODY <poot/run/host/tile_ops.inc>
 #include <poot/run/host/each_isa.inc>
+#define POOT_BODY <poot/run/host/tile_convert.inc>
+#include <poot/run/host/each_isa.inc>
 #define POOT_BODY <poot/run/host/tile_memory.inc>
 #include <poot/run/host/each_isa.inc>
 #define POOT_BODY <poot/run/host/tile_reduce.inc>

@@ -3,7 +3,7 @@
 
 #include <poot/core/integers.hpp>
 
-namespace poot::ir::detail {
+namespace poot {
 
 struct four_words {
   uint32 word[4];
@@ -32,4 +32,4 @@ constexpr float uniform_element(uint32 seed, uint32 offset, uint64 i) {
   return static_cast<float>(w.word[i % 4] >> 8) * 0x1p-24f;
 }
 
-}  // namespace poot::ir::detail
+}  // namespace poot
