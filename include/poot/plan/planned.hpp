@@ -40,47 +40,19 @@ struct frozen_program {
   std::array<refusal, S.refusals> refused{};
   int64 arena_bytes = 0, unshared_bytes = 0, table_bytes = 0;
 
-  constexpr explicit frozen_program(const program_view& p)
-      : graph(p.graph), planned_for(p.planned_for), arena_bytes(p.arena_bytes), unshared_bytes(p.unshared_bytes),
-        table_bytes(p.table_bytes) {
-    take(p.launches, launches);
-    take(p.prologue, prologue);
-    take(p.ids, ids);
-    take(p.placements, placements);
-    take(p.copies, copies);
-    take(p.kernel_table, kernel_table);
-    take(p.repeated, repeated);
-    take(p.changed, changed);
-    take(p.declined_numerically, declined_numerically);
-    take(p.declined, declined);
-    take(p.refused, refused);
+  constexpr explicit frozen_program(const program_view& p) : graph(p.graph) {
+    copy_scalars(*this, p);
+    each_array(*this, p, [](auto& to, const auto& from) {
+      for (size_t i = 0; i < to.size(); ++i) to[i] = from[i];
+    });
   }
 
   constexpr program_view view() const {
     program_view p;
     p.graph = graph.view();
-    p.planned_for = planned_for;
-    p.launches = {launches.data(), S.launches};
-    p.prologue = {prologue.data(), S.prologue};
-    p.ids = {ids.data(), S.ids};
-    p.placements = {placements.data(), S.placements};
-    p.copies = {copies.data(), S.copies};
-    p.kernel_table = {kernel_table.data(), S.kernels};
-    p.repeated = {repeated.data(), S.sections};
-    p.changed = {changed.data(), S.passes};
-    p.declined_numerically = {declined_numerically.data(), S.numerical_declines};
-    p.declined = {declined.data(), S.declines};
-    p.refused = {refused.data(), S.refusals};
-    p.arena_bytes = arena_bytes;
-    p.unshared_bytes = unshared_bytes;
-    p.table_bytes = table_bytes;
+    copy_scalars(p, *this);
+    each_array(p, *this, [](auto& to, const auto& from) { to = {from.data(), from.size()}; });
     return p;
-  }
-
- private:
-  template <class T, size_t N>
-  static constexpr void take(poot::view<T> from, std::array<T, N>& to) {
-    for (size_t i = 0; i < N; ++i) to[i] = from[i];
   }
 };
 
@@ -153,21 +125,8 @@ program instantiate() {
   const program_view& v = planned<Model, Where, Wanted>;
   program p;
   p.graph = detail::thaw(v.graph);
-  p.planned_for = v.planned_for;
-  p.launches = vec<launch>(v.launches);
-  p.prologue = vec<launch>(v.prologue);
-  p.ids = vec<uint32>(v.ids);
-  p.placements = vec<placement>(v.placements);
-  p.copies = vec<copy>(v.copies);
-  p.kernel_table = vec<kernel>(v.kernel_table);
-  p.repeated = vec<section>(v.repeated);
-  p.changed = vec<pass::pass_id>(v.changed);
-  p.declined_numerically = vec<pass::numerical_decline>(v.declined_numerically);
-  p.declined = vec<fuse::decline>(v.declined);
-  p.refused = vec<refusal>(v.refused);
-  p.arena_bytes = v.arena_bytes;
-  p.unshared_bytes = v.unshared_bytes;
-  p.table_bytes = v.table_bytes;
+  copy_scalars(p, v);
+  each_array(p, v, [](auto& to, const auto& from) { to = from; });
   return p;
 }
 

@@ -169,6 +169,30 @@ struct program_view : questions<program_view> {
   constexpr uint32 storage_of(uint32 id) const { return plan::storage_of(placements, id); }
 };
 
+/// Calls take(to.a, from.a) for each array `a` of two forms of a program: the one list of them.
+template <class To, class From, class Take>
+constexpr void each_array(To& to, const From& from, Take take) {
+  take(to.launches, from.launches);
+  take(to.prologue, from.prologue);
+  take(to.ids, from.ids);
+  take(to.placements, from.placements);
+  take(to.copies, from.copies);
+  take(to.kernel_table, from.kernel_table);
+  take(to.repeated, from.repeated);
+  take(to.changed, from.changed);
+  take(to.declined_numerically, from.declined_numerically);
+  take(to.declined, from.declined);
+  take(to.refused, from.refused);
+}
+/// Copies what is no array.
+template <class To, class From>
+constexpr void copy_scalars(To& to, const From& from) {
+  to.planned_for = from.planned_for;
+  to.arena_bytes = from.arena_bytes;
+  to.unshared_bytes = from.unshared_bytes;
+  to.table_bytes = from.table_bytes;
+}
+
 /// A planned model. A device loads it and never plans again.
 struct program : questions<program> {
   ir::graph graph;
@@ -188,21 +212,8 @@ struct program : questions<program> {
   constexpr program_view view_of() const {
     program_view p;
     p.graph = graph;
-    p.planned_for = planned_for;
-    p.launches = launches;
-    p.prologue = prologue;
-    p.ids = ids;
-    p.placements = placements;
-    p.copies = copies;
-    p.kernel_table = kernel_table;
-    p.repeated = repeated;
-    p.changed = changed;
-    p.declined_numerically = declined_numerically;
-    p.declined = declined;
-    p.refused = refused;
-    p.arena_bytes = arena_bytes;
-    p.unshared_bytes = unshared_bytes;
-    p.table_bytes = table_bytes;
+    copy_scalars(p, *this);
+    each_array(p, *this, [](auto& to, const auto& from) { to = from; });
     return p;
   }
   constexpr operator program_view() const { return view_of(); }
