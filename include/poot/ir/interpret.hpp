@@ -1,6 +1,7 @@
 #pragma once
 /// Runs a graph equation by equation: the reference that every executor is compared with.
 
+#include <poot/core/float_environment.hpp>
 #include <poot/core/philox.hpp>
 #include <poot/ir/detail/interpret_binding.hpp>
 #include <poot/ir/detail/interpret_movement.hpp>
@@ -85,6 +86,7 @@ constexpr void contract(const graph_view& g, uint32 id, const index_rule& inside
 /// counts for extents, and with f64 for a float in wide arithmetic.
 constexpr tensor interpret_equation(const graph_view& g, uint32 id, view<const tensor*> in, const tensor_type& type,
                                     outside index = outside::refuse) {
+  const float_environment ieee;
   const eqn& e = g[id];
   const view<int64> at = g.attrs(id);
   const detail::index_rule inside{id, e.kind, index == outside::clamp};

@@ -4,6 +4,7 @@
 /// left, pointwise equations over scalar constants are constants. Rewrites that would change rounding are recorded.
 ///   %1 = mul f32(1), %x; %2 = reshape %1 (same extents); %3 = neg %2; %4 = neg %3   →   %x
 
+#include <poot/core/float_environment.hpp>
 #include <poot/ir/evaluate.hpp>
 #include <poot/pass/rewriter.hpp>
 
@@ -126,6 +127,7 @@ struct canonicaliser {
       operand_type = b.type(r[in]).element;
       bits[count++] = static_cast<uint64>(b.attrs(r[in])[0]);
     }
+    const float_environment ieee;
     eqn folded;
     folded.kind = op::constant;
     folded.type = e.type;

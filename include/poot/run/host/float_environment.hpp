@@ -1,49 +1,10 @@
 #pragma once
-/// The floating-point environment that every kernel needs: to nearest even, subnormals kept.
+/// The floating-point environment that every kernel needs.
 
-#include <poot/core/integers.hpp>
-
-#include <cfenv>
+#include <poot/core/float_environment.hpp>
 
 namespace poot::run::host {
 
-/// Sets the environment of this thread and restores the caller's at the end. A program linked with `-Ofast` starts
-/// with subnormals flushed, and a caller may have set another rounding.
-class float_environment {
- public:
-  float_environment() : saved_(read()) {
-    if (saved_ != wanted(saved_)) write(wanted(saved_));
-  }
-  ~float_environment() {
-    if (saved_ != wanted(saved_)) write(saved_);
-  }
-  float_environment(const float_environment&) = delete;
-  float_environment& operator=(const float_environment&) = delete;
-
- private:
-#if defined(__x86_64__)
-  using word = uint32;
-  static word read() { return __builtin_ia32_stmxcsr(); }
-  static void write(word w) { __builtin_ia32_ldmxcsr(w); }
-  /// Clears flush-to-zero (15), the rounding mode (14:13) and denormals-are-zero (6).
-  static word wanted(word w) { return w & ~0xe040u; }
-#elif defined(__aarch64__)
-  using word = uint64;
-  static word read() {
-    word w;
-    asm volatile("mrs %0, fpcr" : "=r"(w));
-    return w;
-  }
-  static void write(word w) { asm volatile("msr fpcr, %0" : : "r"(w)); }
-  /// Clears flush-to-zero (24 and 19) and the rounding mode (23:22).
-  static word wanted(word w) { return w & ~word{0x01c80000}; }
-#else
-  using word = int;
-  static word read() { return std::fegetround(); }
-  static void write(word w) { std::fesetround(w); }
-  static word wanted(word) { return FE_TONEAREST; }
-#endif
-  word saved_;
-};
+using poot::float_environment;
 
 }  // namespace poot::run::host
