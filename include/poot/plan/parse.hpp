@@ -342,7 +342,7 @@ struct program_reader : ir::detail::graph_reader {
     said.ids = told.ids;
     for (size_t i = 0; i < wanted.size(); ++i) {
       const std::string_view field_name = difference(made, wanted[i], said, given[i]);
-      if (!field_name.empty()) refuse(places[i], text("the ") << field_name << " are not those of its members");
+      if (!field_name.empty()) refuse(places[i], text("the ") << field_name << " is not what its members make it");
     }
   }
   constexpr void compare_rest(const program& made, size_t plan) {
