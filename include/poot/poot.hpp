@@ -8,6 +8,7 @@
 #include <poot/dsl/bind.hpp>
 #include <poot/dsl/block.hpp>
 #include <poot/dsl/contraction.hpp>
+#include <poot/dsl/custom.hpp>
 #include <poot/dsl/leaf.hpp>
 #include <poot/dsl/literal.hpp>
 #include <poot/dsl/movement.hpp>

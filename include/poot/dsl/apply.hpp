@@ -78,6 +78,7 @@ constexpr tensor<T> append(place p, ir::op op, view<int64> attrs, view<uint32> i
     for (const symbol_name& s : symbols_of<Rule>()) p.owner->dynamic(s.name, s.bound);
   ir::eqn e;
   e.kind = op;
+  e.custom = custom_of<Rule>();
   e.type = T;
   if (!attrs.empty()) e.attrs = p.owner->keep_attrs(attrs);
   return {p.owner, p.trace, p.owner->append(e, in)};
@@ -105,7 +106,9 @@ constexpr auto call(const Rule& rule, X... x) {
       attributes a;
       rule(a, types);
       for (const symbol_name& s : symbols_of<Rule>()) p.owner->dynamic(s.name, s.bound);
-      return ir::value{p.owner, p.owner->apply(Op, {in, sizeof...(X)}, a.values(), a.declared)};
+      const uint32 id = p.owner->apply(Op, {in, sizeof...(X)}, a.values(), a.declared);
+      p.owner->eqns[id].custom = custom_of<Rule>();
+      return ir::value{p.owner, id};
     }
   }
 }

@@ -27,6 +27,12 @@ constexpr view<symbol_name> symbols_of() {
   else return {};
 }
 
+template <class Rule>
+constexpr const ir::custom_row* custom_of() {
+  if constexpr (requires { Rule::custom; }) return Rule::custom;
+  else return nullptr;
+}
+
 /// A typed call: its attributes and its type, or the rule that it breaks.
 struct outcome {
   attributes given;
@@ -78,8 +84,10 @@ struct node_ {
       d.attrs = attrs;
       d.operands = {operands_of<X...>, sizeof...(X)};
       d.symbols = symbols_of<Rule>();
+      d.custom = custom_of<Rule>();
       d.key = mix(static_cast<uint64>(Op), key_of_type(result));
       for (int64 a : attrs) d.key = mix(d.key, static_cast<uint64>(a));
+      if (d.custom) d.key = mix(d.key, hash_text(d.custom->name));
       ((d.key = mix(d.key, X::node_description.key)), ...);
       return d;
     }

@@ -26,6 +26,7 @@ struct description {
   view<const description*> operands{};
   view<symbol_name> symbols{};
   std::string_view name{};  ///< of a named leaf, or of the state that is updated
+  const ir::custom_row* custom = nullptr;  ///< of a user's op
   void (*body)(class tracer&, const uint32* in, vec<uint32>& out) = nullptr;  ///< of a block
 };
 

@@ -32,8 +32,9 @@ class tracer {
   }
 
   /// Appends an equation whose typing was checked when the types were made.
-  constexpr uint32 emit(ir::op kind, const tensor_type& type, view<int64> attrs, view<uint32> in) {
+  constexpr uint32 emit(ir::op kind, const tensor_type& type, view<int64> attrs, view<uint32> in, const ir::custom_row* custom) {
     ir::eqn e;
+    e.custom = custom;
     e.kind = kind;
     e.type = type;
     if (!attrs.empty()) e.attrs = graph_->keep_attrs(attrs);
@@ -120,11 +121,11 @@ class tracer {
     if (shared_)
       for (uint32 id = 0; id < graph_->size(); ++id) {
         const ir::eqn& e = graph_->eqns[id];
-        if (e.kind == d->kind && e.type == d->type && graph_->view_of().attrs(e) == d->attrs &&
+        if (e.kind == d->kind && e.custom == d->custom && e.type == d->type && graph_->view_of().attrs(e) == d->attrs &&
             graph_->view_of().operands(e) == in)
           return id;
       }
-    return emit(d->kind, d->type, d->attrs, in);
+    return emit(d->kind, d->type, d->attrs, in, d->custom);
   }
 
   ir::graph* graph_;

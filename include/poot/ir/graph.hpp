@@ -2,6 +2,7 @@
 /// A graph: equations in order of definition, each with an op, operands, attributes and a type.
 
 #include <poot/core/error.hpp>
+#include <poot/ir/custom.hpp>
 #include <poot/ir/typing.hpp>
 
 namespace poot::ir {
@@ -33,6 +34,7 @@ struct eqn {
   slice_of operands{};
   slice_of attrs{};
   slice_of name{};      ///< of named leaves
+  const custom_row* custom = nullptr;  ///< of a user's op
   uint32 origin = 0;    ///< the equation of the traced graph that this one comes from; set by the first pass
 };
 
@@ -150,6 +152,14 @@ struct graph {
   }
   /// Appends `o` over `in`; throws when a typing rule is broken.
   constexpr uint32 apply(op o, view<uint32> in, view<int64> attrs = {}, const tensor_type& declared = {});
+  /// Appends a user's op over `in`; throws when a typing rule is broken.
+  constexpr uint32 apply(const custom_row& row, view<uint32> in) {
+    if (in.size() != static_cast<size_t>(row.arity))
+      fail(text{} << row.name << ": takes " << row.arity << " operands, " << in.size() << " are given");
+    const uint32 id = apply(op::custom, in);
+    eqns[id].custom = &row;
+    return id;
+  }
   /// Appends a leaf; throws when a typing rule is broken or the name of an input, weight or state is taken.
   constexpr uint32 leaf(op o, const tensor_type& t, view<int64> attrs = {}, std::string_view leaf_name = {});
   /// A scalar constant with these bits of `t`.

@@ -94,7 +94,10 @@ constexpr tensor interpret_equation(const graph_view& g, uint32 id, view<const t
   if (e.kind == op::cast) return detail::cast_equation(g, id, *in[0], result), result;
   switch (row(e.kind).kind) {
     case op_class::leaf: detail::leaf_equation(g, id, in, result); break;
-    case op_class::pointwise: detail::pointwise(e.kind, in, result); break;
+    case op_class::pointwise:
+      if (e.custom) detail::custom(*e.custom, in, result);
+      else detail::pointwise(e.kind, in, result);
+      break;
     case op_class::reduction:
       if (e.kind == op::reduce_sum) detail::check_order(order_of(e), id, e.kind);
       detail::reduce(e.kind, order_of(e), *in[0], static_cast<int>(at[0]), result);

@@ -15,7 +15,7 @@ enum class op : uint8 {
   // comparisons
   eq, ne, lt, le, gt, ge,
   // pointwise, other
-  select, cast,
+  select, cast, custom,
   // reductions
   reduce_sum, reduce_max, reduce_min, reduce_argmax,
   // contractions
@@ -85,6 +85,7 @@ inline constexpr op_row op_table[op_count] = {
     {"ge", op_class::pointwise, 2, dtypes::numbers, 1},
     {"select", op_class::pointwise, 3, dtypes::words, 1},
     {"cast", op_class::pointwise, 1, dtypes::any, 1},
+    {"custom", op_class::pointwise, -1, dtypes::floats, 1},  // printed under its own name; see ir/custom.hpp
     {"reduce_sum", op_class::reduction, 1, dtypes::numbers, 1},
     {"reduce_max", op_class::reduction, 1, dtypes::numbers, 1},
     {"reduce_min", op_class::reduction, 1, dtypes::numbers, 1},

@@ -56,6 +56,7 @@ struct graph_reader : text_reader {
     slice_of name{};
   };
 
+  view<const custom_row*> customs{};
   graph g{};
   vec<named> values{};
   hash_index value_index{};   // of `values`, by the name in the text
@@ -199,6 +200,12 @@ struct graph_reader : text_reader {
     return g.append(e, operands);
   }
 
+  constexpr const custom_row* find_custom(std::string_view wanted) const {
+    for (const custom_row* row : customs)
+      if (row->name == wanted) return row;
+    return nullptr;
+  }
+
   constexpr void read_equation() {
     skip();
     const size_t where = at;
@@ -211,7 +218,9 @@ struct graph_reader : text_reader {
     const size_t op_where = at;
     call = word("an op");
     op o{};
-    if (!find_op(call, o)) {
+    const custom_row* custom = find_custom(call);
+    if (custom) o = op::custom;
+    if (!custom && (!find_op(call, o) || o == op::custom)) {
       const std::string_view name = call;
       call = {};
       text reason("there is no op ");
@@ -251,6 +260,9 @@ struct graph_reader : text_reader {
       const vec<int64> kept = kept_attributes(*this, o, a, first);
       id = add(op_where, o, declared, kept, a.sum, leaf);
     }
+    if (custom && operands.size() != static_cast<size_t>(custom->arity))
+      refuse(op_where, text{} << "takes " << custom->arity << " operands, " << operands.size() << " are given");
+    g.eqns[id].custom = custom;
     if (is_named_leaf(o)) leaf_index.insert(hash_text(chars(leaf)), id);
     value_index.insert(hash_text(subject), static_cast<uint32>(values.size()));
     values.push_back({subject, id});
@@ -333,8 +345,10 @@ struct graph_reader : text_reader {
 
 /// Reads a graph. Throws `error` with line and column, the value, the op and the rule when the text is not well formed
 /// or breaks a typing rule. Time and memory grow with the text, whatever it holds.
-constexpr graph parse(std::string_view source) {
+/// `customs` are the user's ops that the text may name.
+constexpr graph parse(std::string_view source, view<const custom_row*> customs = {}) {
   detail::graph_reader reader{{source}};
+  reader.customs = customs;
   reader.read_graph();
   return std::move(reader.g);
 }

@@ -172,7 +172,7 @@ struct graph_writer {
       if (i) out << ',';
       write_extent(e.type.extents[i]);
     }
-    out << "] = " << name(e.kind);
+    out << "] = " << (e.custom ? e.custom->name : name(e.kind));
     if (is_named_leaf(e.kind)) {
       out << ' ';
       write_quoted(g.name_of(id));

@@ -266,6 +266,7 @@ constexpr typing type_pointwise(op o, view<tensor_type> in, dtype declared) {
     return {in[0].with(declared)};
   }
   tensor_type r = in[0];
+  if (o == op::custom && r.element == dtype::f64) return refuse(rule::operand_dtype, 0);
   if (o == op::select) {
     if (in[0].element != dtype::i32) return refuse(rule::condition_is_i32, 0);
     if (!accepts(dtypes::unpacked, in[1].element)) return refuse(rule::operand_dtype, 1);

@@ -17,6 +17,8 @@ constexpr bool verify(const graph_view& g) {
     }
     const typing t = infer(e.kind, g.attrs(e), types, e.type);
     if (!t.ok()) fail(text{} << "%" << id << ": " << describe(e.kind, t, types, g, e.type));
+    if ((e.kind == op::custom) != (e.custom != nullptr) || (e.custom && e.operands.count != static_cast<uint32>(e.custom->arity)))
+      fail(text{} << "%" << id << ": " << name(e.kind) << " is no op with this number of operands");
     if (!(t.type == e.type)) {
       text message;
       message << "%" << id << ": " << name(e.kind) << " gives ";

@@ -117,7 +117,7 @@ struct canonicaliser {
   /// A pointwise op over scalar constants is a constant (only ops whose bits are the same everywhere: all of ours are).
   constexpr bool fold_constant(uint32 id) {
     const eqn& e = r.from[id];
-    if (!ir::is_pointwise(e.kind) || e.type.rank != 0) return false;
+    if (!ir::is_pointwise(e.kind) || e.kind == op::custom || e.type.rank != 0) return false;
     uint64 bits[3]{};
     int count = 0;
     dtype operand_type = e.type.element;

@@ -14,11 +14,12 @@ constexpr uint64 hash_eqn(const graph_view& g, const eqn& e) {
   for (int i = 0; i < e.type.rank; ++i) h = mix(h, static_cast<uint64>(e.type.extents[i].code));
   for (uint32 in : g.operands(e)) h = mix(h, in);
   for (int64 a : g.attrs(e)) h = mix(h, static_cast<uint64>(a));
+  if (e.custom) h = mix(h, hash_text(e.custom->name));
   return h;
 }
 
 constexpr bool same_eqn(const graph_view& g, const eqn& a, const eqn& b) {
-  return a.kind == b.kind && a.type == b.type && a.sum == b.sum && g.operands(a) == g.operands(b) &&
+  return a.kind == b.kind && a.custom == b.custom && a.type == b.type && a.sum == b.sum && g.operands(a) == g.operands(b) &&
          g.attrs(a) == g.attrs(b);
 }
 

@@ -97,7 +97,7 @@ class launch_builder {
   constexpr int64 flops_of(uint32 id, const tensor_type& space) const {
     const graph_view g = p_.graph;
     const ir::eqn& e = g[id];
-    const int64 each = ir::row(e.kind).flops;
+    const int64 each = e.custom ? e.custom->flops : ir::row(e.kind).flops;
     switch (e.kind) {
       case ir::op::matmul:
       case ir::op::indexed_matmul:

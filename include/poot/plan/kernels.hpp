@@ -27,6 +27,7 @@ constexpr uint64 hash_region(const program_view& p, const launch& l, vec<uint32>
     for (uint32 in : g.operands(e))
       h = g.is_scalar_constant(in) ? mix(h, static_cast<uint64>(g.attrs(in)[0]) + 0x9e37) : mix(h, local[in]);
     const bool may_be_left_out = e.kind == ir::op::matmul || e.kind == ir::op::packed_contraction;  // transpose_b=0
+    if (e.custom) h = mix(h, hash_text(e.custom->name));
     if (e.kind != ir::op::slice)
       for (int64 a : g.attrs(e))
         if (a != 0 || !may_be_left_out) h = mix(h, static_cast<uint64>(a));

@@ -356,7 +356,7 @@ struct random_region {
 inline op random_pointwise(random_numbers& r, dtype t) {
   for (;;) {
     const op o = static_cast<op>(r.below(ir::op_count));
-    if (!ir::is_pointwise(o)) continue;
+    if (!ir::is_pointwise(o) || o == op::custom) continue;
     if (o == op::select || o == op::cast || ir::accepts(ir::row(o).accepts, t)) return o;
   }
 }

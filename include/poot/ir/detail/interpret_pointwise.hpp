@@ -68,6 +68,19 @@ constexpr void pointwise(op o, view<const tensor*> in, tensor& result) {
   with_op(o, in[0]->type.element, evaluate_each{in[0]->type.element, r[0], r[1], result.bits.data(), result.bits.size()});
 }
 
+/// A user's op: f32 arithmetic, one rounding.
+constexpr void custom(const custom_row& row, view<const tensor*> in, tensor& result) {
+  if (result.bits.empty()) return;
+  vec<uint64> stretched[max_custom_arity];
+  reading r[max_custom_arity];
+  for (size_t k = 0; k < in.size(); ++k) r[k] = read_as(*in[k], result.type, stretched[k]);
+  float operands[max_custom_arity]{};
+  for (size_t i = 0; i < result.bits.size(); ++i) {
+    for (size_t k = 0; k < in.size(); ++k) operands[k] = load_float<float>(in[k]->type.element, r[k].bits[i * r[k].step]);
+    result.bits[i] = store_float(result.type.element, row.evaluate(operands));
+  }
+}
+
 /// The words of a packed tensor, decoded; exact.
 constexpr vec<float> decode_words(const tensor& x) {
   const dtype_row& format = row(x.type.element);

@@ -4,6 +4,8 @@
 #include <poot/run/host/tile_double.hpp>
 #include <poot/run/host/tile_program.hpp>
 
+#include <cstring>
+
 namespace poot::run::host {
 
 /// What is known about a value while its region is built.
@@ -104,6 +106,10 @@ class tile_emitter {
       in.reg[0] = *temporary++;
       in.uniform[0] = false;
     }
+    if (e.custom) {
+      push(list, run_custom, out, in.reg[0], in.reg[1], add_custom(*e.custom, in));
+      return convert(list, wrap_into(t), out, out);
+    }
     if (e.kind == ir::op::cast) return emit_cast(list, t, result, out, in.reg[0]);
     if (e.kind == ir::op::select) {
       const int uniform = in.uniform[0] + 2 * in.uniform[1] + 4 * in.uniform[2];
@@ -160,6 +166,31 @@ class tile_emitter {
       case ir::op::recip: return chain_op::recip;
       case ir::op::exp: return chain_op::exp;
       default: return chain_op::end;
+    }
+  }
+  /// What `run_custom` reads through its third operand.
+  struct custom_call {
+    float (*evaluate)(const float*);
+    int64 arity;
+    int64 step[ir::max_custom_arity];  ///< 0 where the operand is uniform
+  };
+  uint16 add_custom(const ir::custom_row& row, const operands& in) {
+    custom_call call{row.evaluate, row.arity, {}};
+    for (int k = 0; k < row.arity; ++k) call.step[k] = !in.uniform[k];
+    uint64 words[sizeof(custom_call) / 8];
+    std::memcpy(words, &call, sizeof call);
+    const auto at = static_cast<uint32>(p_.constants.size() * 8);
+    p_.constants.append({words, sizeof words / 8});
+    return add_register(register_kind::constant, at);
+  }
+  static void run_custom(void* out, const void* a, const void* b, const void* call, int count) {
+    custom_call c;
+    std::memcpy(&c, call, sizeof c);
+    const float* in[ir::max_custom_arity] = {static_cast<const float*>(a), static_cast<const float*>(b)};
+    for (int i = 0; i < count; ++i) {
+      float operands[ir::max_custom_arity]{};
+      for (int k = 0; k < c.arity; ++k) operands[k] = in[k][i * c.step[k]];
+      static_cast<float*>(out)[i] = c.evaluate(operands);
     }
   }
   bool compares_bool(const ir::eqn& e) const {
