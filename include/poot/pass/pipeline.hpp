@@ -18,23 +18,33 @@ struct prepared {
   record notes;
 };
 
-/// Requires: a verified graph. Ensures: the same values bit for bit, every order set.
-constexpr prepared run_passes(const graph_view& traced, const target& where) {
+/// Watches nothing.
+struct no_watch {
+  constexpr void operator()(const graph_view&, pass_id) const {}
+};
+
+/// Requires: a verified graph. Ensures: the same values bit for bit, every order set. `watch` sees the graph after each pass.
+template <class Watch = no_watch>
+constexpr prepared run_passes(const graph_view& traced, const target& where, Watch watch = {}) {
   prepared p;
   graph g;
   g.eqns = vec<eqn>(traced.eqns);
   for (uint32 id = 0; id < g.eqns.size(); ++id) g.eqns[id].origin = id;
   graph_view numbered = traced;
   numbered.eqns = g.eqns;
+  const auto made = [&](graph after, pass_id id) {
+    g = std::move(after);
+    watch(graph_view(g), id);
+  };
 
-  g = canonicalise(numbered, p.notes);
-  g = cse(g, p.notes);
-  g = fold_iota(g, p.notes);
-  g = dce(g, p.notes);
-  g = recognize_packed(g, p.notes);
-  g = fold_widening_casts(g, p.notes);
-  g = dce(g, p.notes);  // casts and gathers that the two passes above folded into their readers
-  g = prepare_reductions(g, where.caps.fma_fused, p.notes);
+  made(canonicalise(numbered, p.notes), pass_id::canonicalise);
+  made(cse(g, p.notes), pass_id::cse);
+  made(fold_iota(g, p.notes), pass_id::fold_iota);
+  made(dce(g, p.notes), pass_id::dce);
+  made(recognize_packed(g, p.notes), pass_id::recognize_packed);
+  made(fold_widening_casts(g, p.notes), pass_id::fold_widening_casts);
+  made(dce(g, p.notes), pass_id::dce);  // casts and gathers that the two passes above folded into their readers
+  made(prepare_reductions(g, where.caps.fma_fused, p.notes), pass_id::prepare_reductions);
   p.optimized = std::move(g);
   return p;
 }

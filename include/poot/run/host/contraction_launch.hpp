@@ -39,6 +39,20 @@ struct convolution {
   }
 };
 
+/// Whether equation `id` contracts over its second operand as one matrix, or one of several, and in which form.
+inline bool contracts_over(const ir::graph_view& g, uint32 id, interleaved_form& form) {
+  const ir::eqn& e = g[id];
+  if (!ir::is_contraction(e.kind) || e.kind == ir::op::conv2d) return false;
+  const tensor_type& w = g.type(g.operands(id)[1]);
+  const bool indexed = g.operands(id).size() == 3;
+  if (w.is_dynamic() || !can_interleave(w.element) || (!indexed && w.rank != 2)) return false;
+  const bool transposed = indexed || (g.attrs(id).size() > 0 && g.attrs(id)[0] != 0);
+  const int64 outer = w.extents[w.rank - 2].code, inner = w.extents[w.rank - 1].code;
+  form = {indexed ? w.extents[0].code : 1, transposed ? outer : inner, transposed ? inner : outer,
+          transposed ? matrix_order::nk : matrix_order::kn};
+  return true;
+}
+
 class contraction_launch : public step {
  public:
   contraction_launch(const plan::program_view& p, const plan::launch& l) : step_(p, l) {}
@@ -49,7 +63,9 @@ class contraction_launch : public step {
     if (!step_.is_plain()) tail_.look_up(step_.tail(), c);
     to_ = {c.at<float>(h.id), step_.is_plain() ? region_buffers{} : tail_.buffers()};
     weight_ = ir::is_named_leaf(c.program.graph[h.b].kind) ? c.shared.find_weight(c.program.graph.name_of(h.b)) : nullptr;
-    if (weight_ && !weight_->interleaved.data()) weight_ = nullptr;
+    interleaved_form form;  // another contraction may have the weight in another form
+    if (weight_ && !(weight_->interleaved.data() && contracts_over(c.program.graph, h.id, form) && weight_->form == form))
+      weight_ = nullptr;
     if (h.kind == ir::op::conv2d && c.type(h.id).element != dtype::f64) {
       const convolution shape(c.type(h.a), c.type(h.b), c.type(h.id), c.program.graph.attrs(h.id));
       const int64 wanted = 4 * (shape.image_elements() + shape.outputs * shape.positions);

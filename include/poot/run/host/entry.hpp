@@ -85,11 +85,11 @@ class entry {
           if (view_.graph[in[k]].kind != ir::op::weight) continue;
           stored_weight& w = shared_.weight(view_.graph.name_of(in[k]));
           interleaved_form form;
-          if (k == 1 && contracts_over(id, form) && (!w.wants_form || w.form == form)) {
+          if (k == 1 && contracts_over(view_.graph, id, form) && (!w.wants_form || w.form == form)) {
             w.form = form;
             w.wants_form = true;
           } else {
-            w.reads_source = true;
+            read_source(view_.graph.name_of(in[k]));
           }
         }
       }
@@ -99,23 +99,12 @@ class entry {
     for (const plan::copy& c : view_.copies) note_source(view_.storage_of(c.value));
   }
   void note_source(uint32 id) {
-    if (view_.graph[id].kind == ir::op::weight) shared_.weight(view_.graph.name_of(id)).reads_source = true;
+    if (view_.graph[id].kind == ir::op::weight) read_source(view_.graph.name_of(id));
   }
-
-  /// Whether equation `id` contracts over its second operand as one matrix, or one of several.
-  bool contracts_over(uint32 id, interleaved_form& form) const {
-    const ir::eqn& e = view_.graph[id];
-    const view<uint32> in = view_.graph.operands(id);
-    if (!ir::is_contraction(e.kind) || e.kind == ir::op::conv2d || view_.graph.type(in[1]).is_dynamic()) return false;
-    const tensor_type& w = view_.graph.type(in[1]);
-    if (!can_interleave(w.element)) return false;
-    const bool indexed = in.size() == 3;
-    if (!indexed && w.rank != 2) return false;
-    const bool transposed = indexed || (view_.graph.attrs(id).size() > 0 && view_.graph.attrs(id)[0] != 0);
-    const int64 outer = w.extents[w.rank - 2].code, inner = w.extents[w.rank - 1].code;
-    form = {indexed ? w.extents[0].code : 1, transposed ? outer : inner, transposed ? inner : outer,
-            transposed ? matrix_order::nk : matrix_order::kn};
-    return true;
+  void read_source(std::string_view name) {
+    stored_weight& w = shared_.weight(name);
+    if (w.released) fail(text{} << "add_entry: weight \"" << name << "\" was loaded before this entry, which reads it in another way");
+    w.reads_source = true;
   }
 
   /// Values whose memory does not depend on what is bound.

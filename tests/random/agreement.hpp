@@ -1,0 +1,235 @@
+#pragma once
+/// One graph through everything: the interpreter, each pass, fusion, and the host in several ways; all bits must agree.
+
+#include <poot/fuse/check.hpp>
+#include <poot/ir/equal.hpp>
+#include <poot/ir/interpret.hpp>
+#include <poot/ir/parse.hpp>
+#include <poot/ir/verify.hpp>
+#include <poot/run/host/executor.hpp>
+
+#include "random_values.hpp"
+
+#include <map>
+
+namespace poot_tests {
+
+/// Values for the leaves, run after run; those of states count in the first run only, those of weights too.
+using runs = std::vector<std::vector<ir::named_tensor>>;
+
+inline runs draw_runs(uint64 seed, const ir::graph_view& g, int count = 2) {
+  draws d(seed ^ 0x5eed0fda7a5eed0full);
+  runs made;
+  for (int i = 0; i < count; ++i) {
+    made.push_back(draw_bindings(d, g, draw_counts(d, g)));
+    if (i > 0)
+      for (uint32 id = 0, k = 0; id < g.size(); ++id) {
+        if (!ir::is_named_leaf(g[id].kind)) continue;
+        if (g[id].kind == ir::op::weight) made[static_cast<size_t>(i)][k].value = made[0][k].value;
+        ++k;
+      }
+  }
+  return made;
+}
+
+/// What the interpreter gives for each run.
+inline std::vector<ir::interpretation> interpret_runs(const ir::graph_view& g, const runs& given) {
+  std::vector<ir::interpretation> all;
+  for (std::vector<ir::named_tensor> values : given) {
+    if (!all.empty())
+      for (ir::named_tensor& v : values)
+        if (const ir::tensor* kept = ir::find(all.back().states, v.name)) v.value = *kept;
+    ir::interpret_options options;
+    options.index = ir::outside::clamp;
+    all.push_back(ir::interpret(g, {values.data(), values.size()}, options));
+  }
+  return all;
+}
+
+inline bool same_element(dtype t, uint64 a, uint64 b) {
+  if (a == b) return true;
+  return is_float(t) && is_nan_bits(format_of(t), a) && is_nan_bits(format_of(t), b);
+}
+
+/// Where two tensors differ first, in words; empty if nowhere.
+inline std::string difference(const ir::tensor& want, const ir::tensor& got) {
+  text t;
+  if (!(want.type == got.type) || want.bits.size() != got.bits.size()) {
+    t << "the type should be ";
+    ir::write_type(t, want.type);
+    t << " and is ";
+    ir::write_type(t, got.type);
+    return std::string(t.str());
+  }
+  for (size_t i = 0; i < want.bits.size(); ++i) {
+    if (same_element(want.type.element, want.bits[i], got.bits[i])) continue;
+    t << "element " << i << " of ";
+    ir::write_type(t, want.type);
+    t << " should be ";
+    ir::write_number(t, want.type.element, want.bits[i]);
+    t << " (";
+    (t.hex(want.bits[i]) << ") and is ");
+    ir::write_number(t, want.type.element, got.bits[i]);
+    t << " (";
+    t.hex(got.bits[i]) << ')';
+    return std::string(t.str());
+  }
+  return {};
+}
+
+inline std::string difference(const ir::interpretation& want, const ir::interpretation& got) {
+  for (const auto& [wanted, had] : {std::pair{&want.outputs, &got.outputs}, std::pair{&want.states, &got.states}})
+    for (const ir::named_tensor& w : *wanted) {
+      const ir::tensor* g = ir::find(*had, w.name);
+      if (!g) return "\"" + std::string(w.name) + "\" is missing";
+      if (const std::string d = difference(w.value, *g); !d.empty()) return "\"" + std::string(w.name) + "\": " + d;
+    }
+  return {};
+}
+
+/// Bytes of a tensor between two guards, so that a write beside them shows.
+class guarded_bytes {
+ public:
+  explicit guarded_bytes(const ir::tensor& t) : width_(is_packed(t.type.element) ? 1 : row(t.type.element).block_bytes) {
+    bytes_.assign(2 * guard + t.bits.size() * width_, filler);
+    for (size_t i = 0; i < t.bits.size(); ++i) std::memcpy(data() + i * width_, &t.bits[i], width_);
+  }
+  uint8* data() { return bytes_.data() + guard; }
+  bool untouched_guards() const {
+    for (size_t i = 0; i < guard; ++i)
+      if (bytes_[i] != filler || bytes_[bytes_.size() - 1 - i] != filler) return false;
+    return true;
+  }
+  bool holds(const ir::tensor& t) { return guarded_bytes(t).bytes_ == bytes_; }
+  ir::tensor read(const tensor_type& t) {
+    ir::tensor made(t);
+    for (size_t i = 0; i < made.bits.size(); ++i) std::memcpy(&made.bits[i], data() + i * width_, width_);
+    return made;
+  }
+
+ private:
+  static constexpr size_t guard = 64;
+  static constexpr uint8 filler = 0xa5;
+  size_t width_;
+  std::vector<uint8> bytes_;
+};
+
+/// One way to run a program on the host.
+struct host_way {
+  const char* name;
+  plan::options planned{};
+  int threads = 1;
+  bool loads_weights = false;  ///< weights are loaded, and so interleaved, rather than bound
+};
+
+inline run::host::pool& pool_of(int threads) {
+  static run::host::pool one(1), two(2);
+  return threads == 1 ? one : two;
+}
+
+/// Compares a way to run `g` on the host with what the interpreter gave. Returns the first difference in words.
+inline std::string run_on_host(const ir::graph_view& g, const runs& given, const std::vector<ir::interpretation>& want, const host_way& way) {
+  run::host::shared_memory shared;
+  run::host::entry entry(plan::compile(g, targets::host, way.planned), shared, pool_of(way.threads));
+  std::map<std::string, guarded_bytes> held, results;
+  for (size_t k = 0; k < given.size(); ++k) {
+    const std::string place = std::string(way.name) + ", run " + std::to_string(k) + ": ";
+    for (const ir::named_tensor& v : given[k]) {
+      if (g.find_leaf(v.name) == g.size()) continue;
+      const ir::op kind = g[g.find_leaf(v.name)].kind;
+      if (k > 0 && kind != ir::op::input) continue;
+      guarded_bytes& bytes = held.insert_or_assign(std::string(v.name), guarded_bytes(v.value)).first->second;
+      const run::buffer b{bytes.data(), v.value.type};
+      if (kind == ir::op::weight && way.loads_weights) shared.load(v.name, b, pool_of(way.threads));
+      else entry.bind(v.name, b);
+    }
+    for (const ir::named_tensor& o : want[k].outputs) {
+      ir::tensor garbage(o.value.type);
+      for (uint64& bits : garbage.bits) bits = 0xcdcdcdcdcdcdcdcd;
+      guarded_bytes& bytes = results.insert_or_assign(std::string(o.name), guarded_bytes(garbage)).first->second;
+      entry.into(o.name, {bytes.data(), o.value.type});
+    }
+    entry.run();
+    ir::interpretation got;
+    for (const ir::named_tensor& o : want[k].outputs) {
+      guarded_bytes& bytes = results.at(std::string(o.name));
+      if (!bytes.untouched_guards()) return place + "\"" + std::string(o.name) + "\": bytes beside the result were written";
+      got.outputs.push_back({o.name, bytes.read(o.value.type)});
+    }
+    for (const ir::named_tensor& s : want[k].states) {
+      guarded_bytes& bytes = held.at(std::string(s.name));
+      if (!bytes.untouched_guards()) return place + "state \"" + std::string(s.name) + "\": bytes beside it were written";
+      got.states.push_back({s.name, bytes.read(s.value.type)});
+    }
+    if (const std::string d = difference(want[k], got); !d.empty()) return place + d;
+    for (const ir::named_tensor& v : given[k])
+      if (const uint32 leaf = g.find_leaf(v.name); leaf < g.size() && g[leaf].kind != ir::op::state &&
+                                                   (k == 0 || g[leaf].kind == ir::op::input) && !held.at(std::string(v.name)).holds(v.value))
+        return place + "\"" + std::string(v.name) + "\" was written, and is no result";
+  }
+  return {};
+}
+
+/// What plan::compile lets regions do under `o`.
+inline fuse::rules rules_of(const plan::options& o) {
+  fuse::rules allowed;
+  allowed.with_broadcast = o.with_broadcast;
+  allowed.fuse_narrow_casts = o.fuse_narrow_casts;
+  allowed.horizontal = o.horizontal;
+  allowed.max_buffers = static_cast<uint32>(targets::host.caps.max_buffers);
+  return allowed;
+}
+
+/// Everything that must hold for `g` and these values; the first thing that does not, in words. `variant` chooses among
+/// options that change no bit.
+inline std::string disagreement(const ir::graph_view& g, const runs& given, uint64 variant) {
+  try {
+    ir::verify(g);
+    const text printed = ir::print(g);
+    const ir::graph again = ir::parse(printed.str());
+    if (!ir::structurally_equal(g, again)) return "printed and parsed again, the graph is another";
+    if (!(ir::print(again) == printed)) return "printed, parsed and printed again, the text is another";
+    const std::vector<ir::interpretation> want = interpret_runs(g, given);
+
+    const pass::prepared ready = pass::run_passes(g, targets::host, [](const ir::graph_view& after, pass::pass_id id) {
+      try {
+        ir::verify(after);
+      } catch (const error& e) {
+        fail(text{} << "after " << pass::name(id) << ": " << e.what());
+      }
+    });
+    if (variant % 4 == 0) {
+      const std::vector<ir::interpretation> got = interpret_runs(ready.optimized, given);
+      for (size_t k = 0; k < want.size(); ++k)
+        if (const std::string d = difference(want[k], got[k]); !d.empty()) return "passes, run " + std::to_string(k) + ": " + d;
+    }
+
+    plan::options fused, unfused;
+    unfused.fuse = false;
+    switch (variant / 4 % 8) {
+      case 5: fused.with_broadcast = false; break;
+      case 6: fused.fuse_narrow_casts = true; break;
+      case 7: fused.horizontal = false; break;
+      default: break;
+    }
+    for (const plan::options& o : {fused, unfused}) {
+      const fuse::rules allowed = rules_of(o);
+      const fuse::partition regions = fuse::choose_regions(ready.optimized, allowed, o.fuse);
+      const fuse::finding f = fuse::check_partition(ready.optimized, regions.region_of, allowed);
+      if (!f.legal()) return "region " + std::to_string(f.region) + " is not legal: " + std::string(fuse::explain(f.why));
+    }
+
+    const bool loads = variant / 32 % 2;
+    using run::host::isa;
+    run::host::force(variant % 3 == 0 ? isa::baseline : variant % 3 == 1 ? isa::avx2 : isa::avx512);
+    for (const host_way& way : {host_way{"host, fused", fused, 1, loads}, host_way{"host, unfused", unfused, 1, !loads},
+                                host_way{"host, fused, 2 threads", fused, 2, loads}})
+      if (const std::string d = run_on_host(g, given, want, way); !d.empty())
+        return std::string(run::host::name(run::host::current())) + ", " + d;
+    return {};
+  } catch (const std::exception& e) {
+    return std::string("refused: ") + e.what();
+  }
+}
+
+}  // namespace poot_tests

@@ -1,0 +1,121 @@
+#pragma once
+/// Known chains, over a value that is there or over fresh leaves: what the passes recognise and the host treats specially.
+
+#include "graph_source.hpp"
+
+#include <limits>
+
+namespace poot_tests {
+
+class graph_patterns : protected graph_source {
+ protected:
+  using graph_source::graph_source;
+
+  uint32 float_rows() {
+    const uint32 id = find([&](uint32 v) {
+      return is_float(element(v)) && rank(v) >= 1 && !type(v).last().is_dynamic() && type(v).last().code > 0;
+    });
+    if (id != none && !chance(20)) return id;
+    return leaf_of({extents_[0].bound() <= 64 ? extents_[0] : extent(3), extent(1 + below(70))}, f32);
+  }
+  uint32 number(dtype t, double x) { return g_.literal(t, float_bits(t, x)); }
+
+  /// One of the chains.
+  void pattern() {
+    switch (below(8)) {
+      case 0: softmax(float_rows(), chance(50)); return;
+      case 1: log_softmax(); return;
+      case 2: norm(false); return;
+      case 3: norm(true); return;
+      case 4: swiglu(); return;
+      case 5: attention(); return;
+      case 6: cache_update(); return;
+      default: rotation(); return;
+    }
+  }
+
+  uint32 softmax(uint32 x, bool by_recip = false) {
+    const int axis = rank(x) - 1;
+    const uint32 e = add(op::exp, {add(op::sub, {x, add(op::reduce_max, {x}, {axis})})});
+    const uint32 sum = add(op::reduce_sum, {e}, {axis});
+    return by_recip ? add(op::mul, {e, add(op::recip, {sum})}) : add(op::div, {e, sum});
+  }
+
+  void log_softmax() {
+    const uint32 x = float_rows();
+    const int axis = rank(x) - 1;
+    const uint32 shifted = add(op::sub, {x, add(op::reduce_max, {x}, {axis})});
+    add(op::sub, {shifted, add(op::log, {add(op::reduce_sum, {add(op::exp, {shifted})}, {axis})})});
+  }
+
+  void norm(bool centred) {
+    uint32 x = float_rows();
+    const dtype t = element(x);
+    const int axis = rank(x) - 1;
+    const uint32 share = number(t, 1.0 / static_cast<double>(type(x).last().code));
+    if (centred) x = add(op::sub, {x, add(op::mul, {add(op::reduce_sum, {x}, {axis}), share})});
+    const uint32 mean = add(op::mul, {add(op::reduce_sum, {add(op::mul, {x, x})}, {axis}), share});
+    const uint32 scaled = add(op::mul, {x, add(op::recip, {add(op::sqrt, {add(op::add, {mean, number(t, 1e-5)})})})});
+    const uint32 gain = cast_to(leaf_of({type(x).last()}, chance(50) ? t : bf16), t);
+    const uint32 y = add(op::mul, {scaled, gain});
+    if (centred) add(op::add, {y, leaf_of({type(x).last()}, t)});
+  }
+
+  void swiglu() {
+    const uint32 x = float_rows();
+    if (rank(x) < 2 || element(x) == f64 || type(x).last().code > 300) return;
+    const extent n(1 + below(12)), k = type(x).last();
+    const dtype t = chance(50) ? f32 : bf16;
+    const dtype made = chance(80) ? f32 : bf16;
+    const uint32 gate = add(op::matmul, {x, named(op::weight, type_of(t, n, k))}, {1}, type_of(made));
+    const uint32 up = add(op::matmul, {x, named(op::weight, type_of(t, n, k))}, {1}, type_of(made));
+    const uint32 sigmoid = add(op::recip, {add(op::add, {add(op::exp, {add(op::neg, {gate})}), number(made, 1)})});
+    add(op::mul, {add(op::mul, {gate, sigmoid}), up});
+  }
+
+  void attention() {
+    const extent heads(1 + below(3)), rows(1 + below(4)), depth(2 * (1 + below(5)));
+    extent keys(1 + below(20));
+    for (extent e : extents_)
+      if (e.is_dynamic() && chance(70)) keys = e;
+    const dtype held = chance(60) ? f32 : chance(50) ? bf16 : f16;
+    const uint32 q = leaf_of({heads, rows, depth}, f32), k = leaf_of({heads, keys, depth}, held), v = leaf_of({heads, keys, depth}, held);
+    uint32 s = add(op::matmul, {q, k}, {1}, type_of(f32));
+    s = add(op::mul, {s, number(f32, 0.35)});
+    if (chance(60)) {
+      const tensor_type space = type_of(i32, rows, keys);
+      const int64 axes[2] = {0, 1};
+      const uint32 key = g_.leaf(op::iota, space, {axes + 1, 1}), row = g_.leaf(op::iota, space, {axes, 1});
+      s = add(op::select, {add(op::le, {key, row}), s, number(f32, -std::numeric_limits<double>::infinity())});
+    }
+    const uint32 p = softmax(s);
+    const uint32 o = add(op::matmul, {p, v}, {0}, type_of(chance(80) ? f32 : bf16));
+    if (chance(50)) add(op::reshape, {add(op::transpose, {o}, {1, 0, 2})}, {}, type_of(element(o), rows, heads.code * depth.code));
+  }
+
+  /// A row joins a cache, and a contraction reads the new cache.
+  void cache_update() {
+    const extent slots(2 + below(12)), depth(2 * (1 + below(6)));
+    const dtype held = chance(50) ? f32 : chance(50) ? bf16 : f16;
+    const uint32 cache = named(op::state, type_of(held, slots, depth));
+    const uint32 row = cast_to(leaf_of({extent(1), depth}, f32), held);
+    const uint32 start = add(op::concat, {leaf_of({extent(1)}, i32), g_.leaf(op::constant, type_of(i32, 1), vec<int64>{0})}, {0});
+    const uint32 grown = add(op::dynamic_update_slice, {cache, row, start});
+    if (chance(70)) add(op::matmul, {leaf_of({extent(1 + below(3)), depth}, f32), chance(80) ? grown : cache}, {1}, type_of(f32));
+    if (chance(60)) g_.add_output(g_.view_of().name_of(cache), grown);
+  }
+
+  /// Two halves turned by an angle.
+  void rotation() {
+    const extent rows(1 + below(4)), half(1 + below(6));
+    const uint32 x = leaf_of({rows, extent(2 * half.code)}, f32), angle = leaf_of({rows, half}, f32);
+    const uint32 c = add(op::cos, {angle}), s = add(op::sin, {angle});
+    const uint32 a = add(op::slice, {x}, {0, 0, rows.code, half.code, 1, 1});
+    const uint32 b = add(op::slice, {x}, {0, half.code, rows.code, half.code, 1, 1});
+    const uint32 first = add(op::sub, {add(op::mul, {a, c}), add(op::mul, {b, s})});
+    const uint32 second = add(op::add, {add(op::mul, {a, s}), add(op::mul, {b, c})});
+    add(op::concat, {first, second}, {1});
+  }
+};
+
+}  // namespace poot_tests
