@@ -15,17 +15,24 @@ class fusion_draws {
  public:
   explicit fusion_draws(poot::uint64 seed) : d(seed) {}
 
-  /// A graph with `ops` equations that are no leaves.
-  poot::ir::graph make(int ops) {
+  /// A graph with `ops` equations that are no leaves; `updates` adds states that are written, in every way there is.
+  poot::ir::graph make(int ops, bool updates = false) {
     using namespace poot;
     g = ir::graph("drawn");
     values.clear();
+    states.clear();
     rows = chance(20) ? g.dynamic("L", 6) : extent(chance(50) ? 4 : 8);
     cols = extent(8);
     const int leaves = 2 + below(3);
     for (int i = 0; i < leaves; ++i) leaf(ir::op::input, i);
     if (chance(50)) leaf(ir::op::weight, 0);
     if (chance(30)) leaf(ir::op::state, 0);
+    updates_ = updates;
+    if (updates_)
+      for (int i = 1; i < 4; ++i) {
+        values.push_back(g.leaf(ir::op::state, type_of(f32, 4, cols), {}, "cache" + std::to_string(i)));
+        states.push_back(values.back());
+      }
     for (int made = 0, tries = 0; made < ops && tries < 40 * ops; ++tries) {
       const size_t before = g.size();
       one_equation();
@@ -106,6 +113,7 @@ class fusion_draws {
     using namespace poot;
     const uint32 a = any();
     const tensor_type ta = g.eqns[a].type;
+    if (updates_ && chance(25)) return update();
     switch (below(26)) {
       case 0: case 1: apply(op::neg, {a}); break;
       case 2: apply(op::exp, {a}); break;
@@ -175,7 +183,41 @@ class fusion_draws {
     }
   }
 
+  /// Writes part of a cache, or of what an update made of it.
+  void update() {
+    using poot::ir::op;
+    using namespace poot;
+    uint32 cache = states[d.less_than(states.size())];
+    if (chance(50))
+      for (uint32 id = static_cast<uint32>(g.size()); id-- > 0;)
+        if (g.eqns[id].kind == op::dynamic_update_slice && chance(70)) {
+          cache = id;
+          break;
+        }
+    const int64 at[2] = {below(3), 0};
+    const uint32 start = g.leaf(op::constant, type_of(i32, 2), {at, 2});
+    uint32 part = none;
+    for (int i = 0; i < 10 && part == none; ++i) {
+      const uint32 id = any();
+      const tensor_type& t = g.eqns[id].type;
+      if (t == type_of(f32, 1, cols) || t == type_of(f32, 4, cols)) part = id;
+    }
+    apply(op::dynamic_update_slice, {cache, part, start});
+    if (chance(30)) {  // views and other readers of caches
+      const uint32 id = chance(50) ? cache : values.back();
+      const uint32 seen = apply(op::reshape, {id}, {}, type_of(f32, cols, 4));
+      if (seen != none && chance(50)) apply(op::neg, {seen});
+    }
+  }
+
   void finish() {
+    using namespace poot;
+    for (uint32 s : states) {
+      vec<uint32> fitting;
+      for (uint32 id = 0; id < g.size(); ++id)
+        if (g.eqns[id].type == g.eqns[s].type && (g.eqns[id].kind == ir::op::dynamic_update_slice || chance(15))) fitting.push_back(id);
+      if (!fitting.empty() && chance(85)) g.add_output(g.view_of().name_of(s), fitting[fitting.size() - 1 - d.less_than(fitting.size() < 3 ? fitting.size() : 3)]);
+    }
     std::vector<bool> read(g.size(), false);
     for (const poot::ir::eqn& e : g.eqns)
       for (poot::uint32 in : g.view_of().operands(e)) read[in] = true;
@@ -187,7 +229,8 @@ class fusion_draws {
   }
 
   poot::ir::graph g;
-  std::vector<poot::uint32> values;
+  std::vector<poot::uint32> values, states;
+  bool updates_ = false;
   poot::extent rows, cols;
 };
 

@@ -1,3 +1,4 @@
+#include <poot/core/ieee.hpp>
 #include <poot/plan/parse.hpp>
 
 #include <doctest/doctest.h>
@@ -165,6 +166,31 @@ TEST_CASE("sections that repeat survive") {
 }
 
 TEST_CASE("a program without equations survives") { CHECK(lost(planned(ir::parse("graph nothing {\n}\n"))).empty()); }
+
+namespace {
+struct half_square {
+  static constexpr std::string_view name = "half_square";
+  static constexpr int arity = 1, flops = 2;
+  static constexpr float evaluate(const float* in) { return ieee::mul(ieee::mul(in[0], in[0]), 0.5f); }
+};
+}  // namespace
+
+TEST_CASE("a program with a user's op survives where the op is known") {
+  const ir::custom_row* const known[] = {&ir::custom_row_of<half_square>};
+  const view<const ir::custom_row*> customs{known, 1};
+  const plan::program p =
+      planned(ir::parse("graph g {\n  %x : f32[4] = input \"x\"\n  %y : f32[4] = half_square %x\n  output \"y\" = %y\n}\n", customs));
+  const text t = plan::print(p);
+  CHECK(plan::equal(plan::parse(t.str(), customs), p));
+  CHECK(refusal(std::string(t.str())).find("there is no op half_square") != std::string::npos);
+}
+
+TEST_CASE("refuses more elements than can be counted") {
+  const std::string huge =
+      "graph g {\n  %x : f32[1] = input \"x\"\n  %y : f32[1073741824,1073741824] = broadcast %x\n  output \"y\" = %y\n}\n";
+  CHECK_THROWS_AS(planned(ir::parse(huge)), error);
+  CHECK(refusal("program {\n  target host {buffers=8 groups_x=1 shared=0 fma=1 flushes=0}\n}\n" + huge).find("2^57") != std::string::npos);
+}
 
 TEST_CASE("the graphs of the cases survive") {
 #ifdef POOT_HAS_JSON

@@ -1,0 +1,193 @@
+#include <doctest/doctest.h>
+
+#include <poot/ir/equal.hpp>
+#include <poot/ir/interpret.hpp>
+#include <poot/ir/parse.hpp>
+#include <poot/ir/print.hpp>
+#include <poot/plan/compile.hpp>
+
+#include <support/fusion_draws.hpp>
+
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace poot;
+using fuse::region_kind;
+using plan::program;
+
+namespace {
+
+constexpr program planned(std::string_view text, plan::options o = {}, target where = targets::host) { return plan::compile(ir::parse(text), where, o); }
+program planned_body(const std::string& body, plan::options o = {}) { return planned("graph t {\n" + body + "\n}\n", o); }
+constexpr plan::options unfused = [] {
+  plan::options o;
+  o.fuse = false;
+  return o;
+}();
+
+constexpr char chain[] = R"(graph t {
+  %x : f32[4,8] = input "x"
+  %y : f32[4,8] = input "y"
+  %a : f32[4,8] = mul %x, %y
+  %b : f32[4,8] = add %a, f32(1)
+  %c : f32[4,8] = exp %b
+  output "z" = %c
+})";
+constexpr char rms_norm[] = R"(graph rms_norm {
+  %x    : f32[8,4096]  = input "x"
+  %gain : bf16[4096]   = weight "gain"
+  %0    : f32[8,4096]  = mul %x, %x
+  %1    : f32[8,1]     = reduce_sum %0 {axis=1}
+  %2    : f32[8,1]     = mul %1, f32(0x1p-12)
+  %3    : f32[8,1]     = add %2, f32(1e-5)
+  %4    : f32[8,1]     = sqrt %3
+  %5    : f32[8,1]     = recip %4
+  %6    : f32[8,4096]  = mul %x, %5
+  %7    : f32[4096]    = cast %gain
+  %8    : f32[8,4096]  = mul %6, %7
+  output "y" = %8
+})";
+
+}  // namespace
+
+static_assert(planned(chain).dispatch_count() == 1 && planned(chain, unfused).dispatch_count() == 3);
+static_assert(planned(chain).bytes_moved() == 3 * 128 && planned(chain, unfused).bytes_moved() == (3 + 2 + 2) * 128);
+static_assert(planned(chain).flops() == 32 * (1 + 1 + 12) && planned(chain, unfused).flops() == planned(chain).flops());
+static_assert(planned(rms_norm).dispatch_count() == 1 && planned(rms_norm).count(region_kind::row) == 1);
+static_assert(planned(rms_norm).bytes_moved() == 8 * 4096 * 4 * 2 + 4096 * 2);  // as in design.md
+static_assert(planned(rms_norm).comparison_class() == plan::comparison::exact);
+static_assert(planned(rms_norm).refusals().empty() && planned(rms_norm).peak_transient_bytes() == 0);
+
+TEST_CASE("moves the bytes that the formulas say") {
+  const auto bytes = [](const std::string& body) { return planned_body(body).bytes_moved(); };
+  // a region: what it reads once, what it writes once; immediates are no bytes
+  CHECK(bytes("%x : f32[4,8] = input \"x\"\n%a : f32[4,8] = mul %x, %x\n%b : f32[4,8] = add %a, f32(2)\noutput \"y\" = %b") == 256);
+  CHECK(bytes("%x : bf16[4,8] = input \"x\"\n%a : f32[4,8] = cast %x\n%b : f32[4,8] = exp %a\noutput \"y\" = %b") == 64 + 128);
+  CHECK(bytes("%x : f32[4,8] = input \"x\"\n%w : bf16[3,8] = weight \"w\"\n%a : f32[4,3] = matmul %x, %w {transpose_b=1}\noutput \"y\" = %a") == 128 + 48 + 48);
+  CHECK(bytes("%x : f32[4,32] = input \"x\"\n%w : q8_0[3,32] = weight \"w\"\n%a : f32[4,3] = matmul %x, %w {transpose_b=1}\noutput \"y\" = %a") == 512 + 3 * 34 + 48);
+  // gathers read the rows that they take, and the index
+  CHECK(bytes("%x : f32[100,8] = input \"x\"\n%i : i32[3] = input \"i\"\n%a : f32[3,8] = gather %x, %i {axis=0}\noutput \"y\" = %a") == 96 + 12 + 96);
+  CHECK(bytes("%x : q8_0[100,32] = weight \"x\"\n%i : i32[3] = input \"i\"\n%g : q8_0[3,32] = gather %x, %i {axis=0}\n%a : f32[3,32] = cast %g\noutput \"y\" = %a") == 3 * 34 + 12 + 3 * 128);
+  // slices read what they take
+  CHECK(bytes("%x : f32[100,8] = input \"x\"\n%a : f32[3,8] = slice %x {start=[5,0] size=[3,8]}\noutput \"y\" = %a") == 96 + 96);
+  // routed experts read at most one matrix a row
+  CHECK(bytes("%x : f32[2,8] = input \"x\"\n%i : i32[2] = input \"i\"\n%w : f32[6,4,8] = weight \"w\"\n%a : f32[2,4] = indexed_matmul %x, %w, %i\noutput \"y\" = %a") ==
+        64 + 8 + 2 * 128 + 32);
+  // an update in place touches the part it writes
+  CHECK(bytes("%s : f32[100,8] = state \"s\"\n%r : f32[1,8] = input \"r\"\n%at : i32[2] = input \"at\"\n%u : f32[100,8] = dynamic_update_slice %s, %r, %at\noutput \"s\" = %u") == 32 + 8 + 32);
+  // a copy reads and writes
+  CHECK(bytes("%x : f32[4,8] = input \"x\"\noutput \"y\" = %x") == 256);
+  // dynamic extents stand at their bound; views and the prologue are free
+  CHECK(bytes("%x : f32[L<=10,8] = input \"x\"\n%a : f32[L,8] = exp %x\noutput \"y\" = %a") == 640);
+  CHECK(bytes("%i : f32[4,8] = iota {axis=0}\n%t : f32[4,8] = exp %i\n%x : f32[4,8] = input \"x\"\n%a : f32[4,8] = mul %x, %t\noutput \"y\" = %a") == 384);
+}
+
+// An update that is not in place writes the whole result, and reads the whole of what it does not overwrite.
+TEST_CASE("an update into another buffer moves all of it" * doctest::should_fail()) {
+  CHECK(planned_body("%s : f32[100,8] = input \"s\"\n%r : f32[1,8] = input \"r\"\n%at : i32[2] = input \"at\"\n%u : f32[100,8] = dynamic_update_slice %s, %r, %at\noutput \"y\" = %u").bytes_moved() >= 2 * 3200);
+}
+
+TEST_CASE("launches read and write what their members need and others read") {
+  for (uint64 seed = 0; seed < 1500; ++seed) {
+    poot_tests::fusion_draws d(800000 + seed);
+    plan::options o;
+    o.fuse = seed % 4 != 0;
+    o.with_broadcast = seed % 3 != 0;
+    o.fuse_narrow_casts = seed % 5 == 0;
+    const program p = plan::compile(d.make(4 + d.below(30), seed % 2), targets::host, o);
+    const plan::program_view v = p.view_of();
+    const ir::graph_view g = p.graph;
+    INFO("seed " << seed << "\n" << std::string(ir::print(g).str()));
+    CHECK(ir::verify(g));
+    std::vector<int> launch_of(g.size(), -1);
+    int index = 0;
+    size_t members = 0;
+    for (const vec<plan::launch>* list : {&p.prologue, &p.launches})
+      for (const plan::launch& l : *list) {
+        for (uint32 id : v(l.members)) launch_of[id] = index, ++members;
+        ++index;
+      }
+    index = 0;
+    for (const vec<plan::launch>* list : {&p.prologue, &p.launches})
+      for (const plan::launch& l : *list) {
+        std::set<uint32> inputs, outputs;
+        for (uint32 id : v(l.members)) {
+          for (uint32 in : g.operands(id))
+            if (launch_of[in] != index) inputs.insert(in);
+          bool leaves = false;
+          for (uint32 user = 0; user < g.size(); ++user)
+            for (uint32 in : g.operands(user)) leaves = leaves || (in == id && launch_of[user] != index);
+          for (const ir::graph_output& out : g.outputs) leaves = leaves || out.value == id;
+          if (leaves) outputs.insert(id);
+        }
+        std::set<uint32> listed;
+        for (uint32 in : v(l.inputs)) {
+          CHECK(listed.insert(in).second);
+          CHECK(inputs.count(in));
+        }
+        for (uint32 in : inputs) CHECK((listed.count(in) || g.is_scalar_constant(in)));
+        const view<uint32> written = v(l.outputs);
+        CHECK(std::set<uint32>(written.begin(), written.end()) == outputs);
+        CHECK(written.size() == outputs.size());
+        ++index;
+      }
+    size_t needed = 0;
+    for (uint32 id = 0; id < g.size(); ++id) needed += launch_of[id] >= 0;
+    CHECK(needed == members);
+  }
+}
+
+TEST_CASE("fusing never moves more bytes nor launches more") {
+  for (uint64 seed = 0; seed < 1000; ++seed) {
+    poot_tests::fusion_draws d(900000 + seed);
+    const ir::graph g = d.make(4 + d.below(30), seed % 2);
+    const program fused = plan::compile(g, targets::host), apart = plan::compile(g, targets::host, unfused);
+    INFO("seed " << seed << "\n" << std::string(ir::print(g).str()));
+    CHECK(fused.dispatch_count() <= apart.dispatch_count());
+    CHECK(fused.bytes_moved() <= apart.bytes_moved());
+    CHECK(ir::structurally_equal(fused.graph, apart.graph));  // fusion is no rewrite
+  }
+}
+
+TEST_CASE("runs what depends on constants only in the prologue") {
+  const program p = planned_body("%i : f32[4,8] = iota {axis=0}\n%t : f32[4,8] = exp %i\n%x : f32[4,8] = input \"x\"\n%a : f32[4,8] = mul %x, %t\noutput \"y\" = %a");
+  CHECK(p.prologue.size() == 1);
+  CHECK(p.launches.size() == 1);
+  CHECK(p.dispatch_count() == 1);
+  CHECK(p.placements[1].where == plan::place::table);
+}
+
+TEST_CASE("lists the passes, the numerical declines and the declines") {
+  const program p = planned_body("%x : f32[8,8] = input \"x\"\n%o : f32[8,8] = mul %x, f32(1)\n%a : f32[8,8] = recip %o\n%b : f32[8,8] = mul %x, %a\n"
+                                 "%t : f32[8,8] = transpose %b {perm=[1,0]}\n%c : f32[8,8] = add %b, %t\noutput \"y\" = %c");
+  REQUIRE(p.passes().size() >= 2);
+  CHECK(p.passes()[0] == pass::pass_id::canonicalise);
+  REQUIRE(p.numerical_declines().size() == 1);
+  CHECK(p.numerical_declines()[0].reason == pass::inexact::reciprocal_division);
+  REQUIRE(p.declines().size() == 1);
+  CHECK(p.declines()[0].why == fuse::reason::cycle);
+}
+
+TEST_CASE("refuses elementary functions of f64 away from the host, and names the equation") {
+  constexpr char text[] = "graph t {\n%x : f64[4] = input \"x\"\n%a : f64[4] = exp %x\n%b : f64[4] = sqrt %a\noutput \"y\" = %b\n}";
+  CHECK(planned(text).refusals().empty());
+  target device = targets::host;
+  device.kind = backend::cuda;
+  const program p = planned(text, {}, device);
+  REQUIRE(p.refusals().size() == 1);
+  CHECK(p.graph.eqns[p.refusals()[0].equation].kind == ir::op::exp);
+  CHECK(p.refusals()[0].missing == plan::capability::f64_functions);
+}
+
+TEST_CASE("refuses graphs that are not well formed") {
+  ir::graph g = ir::parse("graph t {\n%x : f32[4] = input \"x\"\n%a : f32[4] = exp %x\noutput \"y\" = %a\n}");
+  g.eqns[1].type.extents[0] = extent(5);
+  CHECK_THROWS_AS(plan::compile(g, targets::host), error);
+}
+
+TEST_CASE("an empty graph is a program without launches") {
+  const program p = planned_body("%x : f32[4] = input \"x\"");
+  CHECK(p.dispatch_count() == 0);
+  CHECK(p.bytes_moved() == 0);
+}
