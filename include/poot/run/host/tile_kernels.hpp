@@ -3,6 +3,7 @@
 /// they are not precompiled.
 
 #include <poot/run/host/tile_function.hpp>
+#include <poot/run/host/tile_values.hpp>
 
 #define POOT_BODY <poot/run/host/tile_ops.inc>
 #include <poot/run/host/each_isa.inc>
