@@ -27,7 +27,7 @@ std::string value_name(const ir::graph_view& g, uint32 id) {
 json value_json(const ir::graph_view& g, uint32 id) {
   text type;
   ir::write_type(type, g.type(id), g);
-  return {{"id", id}, {"name", value_name(g, id)}, {"op", std::string(ir::name(g[id].kind))}, {"type", string_of(type)}};
+  return {{"id", id}, {"name", value_name(g, id)}, {"op", std::string(plan::op_name(g[id]))}, {"type", string_of(type)}};
 }
 
 json values_json(const plan::program_view& p, ir::slice_of ids) {

@@ -3,6 +3,7 @@
 
 #include <poot/ir/verify.hpp>
 #include <poot/pass/pipeline.hpp>
+#include <poot/plan/countable.hpp>
 #include <poot/plan/kernels.hpp>
 #include <poot/plan/storage.hpp>
 
@@ -162,6 +163,7 @@ constexpr program plan_prepared(ir::graph optimized, const target& where, const 
 /// Plans `traced` for `where`. Throws `error` when the graph is not well formed.
 constexpr program compile(const graph_view& traced, const target& where, const options& wanted = {}) {
   ir::verify(traced);
+  if (!is_countable(traced)) fail(text{} << "compile: graph " << traced.chars(traced.name) << ": " << uncountable);
   pass::prepared ready = pass::run_passes(traced, where);
   program p = plan_prepared(std::move(ready.optimized), where, wanted);
   p.changed = std::move(ready.notes.changed);

@@ -54,6 +54,7 @@ constexpr bool numbered_alike(const graph_view& a, const graph_view& b) {
   for (uint32 id = 0; id < a.size(); ++id) {
     const ir::eqn &x = a[id], &y = b[id];
     if (x.kind != y.kind || !(x.sum == y.sum) || !(x.type == y.type) || x.origin != y.origin) return false;
+    if (x.custom != y.custom && (!x.custom || !y.custom || x.custom->name != y.custom->name)) return false;
     if (!(a.operands(x) == b.operands(y)) || !ir::detail::equal_attributes(x.kind, a.attrs(x), b.attrs(y))) return false;
     if (ir::is_named_leaf(x.kind) && a.name_of(id) != b.name_of(id)) return false;
   }

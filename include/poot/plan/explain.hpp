@@ -48,6 +48,9 @@ constexpr void write_value_name(text& out, const graph_view& g, uint32 id) {
   out << '%' << id;
 }
 
+/// The op of an equation; a user's op has a name of its own.
+constexpr std::string_view op_name(const ir::eqn& e) { return e.custom ? e.custom->name : ir::name(e.kind); }
+
 /// Appends a count of bytes with three or four digits: `840 B`, `270.3 kB`, `1.25 MB`.
 constexpr void write_bytes(text& out, int64 bytes) {
   if (bytes < 0) {
@@ -105,7 +108,7 @@ struct program_explainer {
         ir::write_type(out << " row by row over ", g.type(g.operands(head)[0]), g);
         break;
       case fuse::region_kind::contraction:
-        ir::write_type(out << ir::name(g[head].kind) << " to ", g.type(head), g);
+        ir::write_type(out << op_name(g[head]) << " to ", g.type(head), g);
         with_steps();
         if (members.size() > 1) out << " on each tile";
         break;
@@ -113,7 +116,7 @@ struct program_explainer {
     }
     out << ':';
     constexpr size_t most = 16;
-    for (size_t i = 0; i < members.size() && i < most; ++i) out << ' ' << ir::name(g[members[i]].kind);
+    for (size_t i = 0; i < members.size() && i < most; ++i) out << ' ' << op_name(g[members[i]]);
     if (members.size() > most) out << " and " << members.size() - most << " more";
   }
 
@@ -185,9 +188,9 @@ struct program_explainer {
   }
   constexpr void write_edge(text& to, const fuse::decline& d) const {
     write_value_name(to, p.graph, d.producer);
-    to << " (" << ir::name(p.graph[d.producer].kind) << ") and ";
+    to << " (" << op_name(p.graph[d.producer]) << ") and ";
     write_value_name(to, p.graph, d.consumer);
-    to << " (" << ir::name(p.graph[d.consumer].kind) << ')';
+    to << " (" << op_name(p.graph[d.consumer]) << ')';
   }
 
   constexpr void write_declines() {
@@ -218,7 +221,7 @@ struct program_explainer {
     if (!p.refused.empty()) out << "\nrefused\n";
     for (const refusal& r : p.refused) {
       write_value_name(out << "  ", p.graph, r.equation);
-      out << " (" << ir::name(p.graph[r.equation].kind) << "): " << explain(r.missing) << '\n';
+      out << " (" << op_name(p.graph[r.equation]) << "): " << explain(r.missing) << '\n';
     }
   }
 

@@ -4,29 +4,13 @@
 #include <poot/fuse/check.hpp>
 #include <poot/ir/parse.hpp>
 #include <poot/plan/compile.hpp>
+#include <poot/plan/countable.hpp>
 #include <poot/plan/equal.hpp>
 #include <poot/plan/print.hpp>
 
 namespace poot::plan {
 
 namespace detail {
-
-/// Elements and multiply-adds that a program's equations and their readers may count together, each as the largest:
-/// sums of bytes and flops then stay within 64 bits.
-inline constexpr int64 work_limit = int64{1} << 57;
-
-/// Elements that equation `id` makes, or multiply-adds that it takes; more than `attr_limit` where that is the least.
-constexpr int64 work_of(const graph_view& g, uint32 id) {
-  const ir::eqn& e = g[id];
-  int64 work = e.type.element_count();
-  if (!ir::is_contraction(e.kind)) return work;
-  const tensor_type& w = g.type(g.operands(e)[1]);
-  const extent summed = e.kind == ir::op::conv2d ? extent(1) : g.type(g.operands(e)[0]).last();
-  work = ir::detail::limited_product(work, summed.bound());
-  if (e.kind != ir::op::conv2d) return work;
-  for (int i = 1; i < 4; ++i) work = work > ir::detail::attr_limit ? work : ir::detail::limited_product(work, w.extents[i].bound());
-  return work;
-}
 
 struct program_reader : ir::detail::graph_reader {
   program told{};                     // what the plan says, before it is believed
@@ -60,7 +44,7 @@ struct program_reader : ir::detail::graph_reader {
     while (!take('}')) read_statement();
     subject = "program";
     if (!(seen & 1)) refuse(plan, text("has no target"));
-    check_work(plan);
+    if (!is_countable(g)) refuse(plan, text(uncountable));
     return believed(plan);
   }
 
@@ -253,16 +237,6 @@ struct program_reader : ir::detail::graph_reader {
   }
 
   // ---- what a plan must be: legal regions in an order that runs, and for these what the planner makes of them
-  constexpr void check_work(size_t where) const {
-    int64 most = 1;
-    for (uint32 id = 0; id < g.size(); ++id) {
-      const int64 work = work_of(g, id);
-      most = work > most ? work : most;
-    }
-    const auto readers = static_cast<int64>(g.size() + g.operand_pool.size() + g.outputs.size());
-    if (ir::detail::limited_product(most, readers) > work_limit) refuse(where, text("its equations make more than 2^57 elements"));
-  }
-
   constexpr void add_regions(const vec<launch>& launches, const vec<size_t>& places, bool prologue, const fuse::grouping& singles) {
     for (size_t i = 0; i < launches.size(); ++i) {
       fuse::partition::region r;
@@ -367,8 +341,10 @@ struct program_reader : ir::detail::graph_reader {
 
 /// Reads a program. Throws `error` with line, column, statement and rule where the text is not well formed, breaks a rule
 /// of graphs, holds regions that are not legal or stand in an order that cannot run, or says of them what does not follow.
-constexpr program parse(std::string_view source) {
+/// `customs` are the user's ops that the graph may name.
+constexpr program parse(std::string_view source, view<const ir::custom_row*> customs = {}) {
   detail::program_reader reader{{{source}}};
+  reader.customs = customs;
   return reader.read();
 }
 
