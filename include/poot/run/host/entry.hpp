@@ -3,10 +3,8 @@
 
 #include <poot/plan/program.hpp>
 #include <poot/run/bindings.hpp>
-#include <poot/run/host/contraction_launch.hpp>
-#include <poot/run/host/movement_step.hpp>
-#include <poot/run/host/reduction_step.hpp>
-#include <poot/run/host/region_step.hpp>
+#include <poot/run/host/checked_step.hpp>
+#include <poot/run/host/self_test.hpp>
 
 #include <memory>
 #include <vector>
@@ -15,7 +13,7 @@ namespace poot::run::host {
 
 class entry {
  public:
-  entry(plan::program planned, shared_memory& shared, pool& threads)
+  entry(plan::program planned, shared_memory& shared, pool& threads, const load_options& options = {})
       : program_(std::move(planned)), view_(program_.view_of()), shared_(shared), threads_(threads), bound_(view_),
         memory_(view_.graph.size(), nullptr), arena_(view_.arena_bytes), tables_(view_.table_bytes) {
     if (view_.planned_for.kind != backend::host)
@@ -23,12 +21,18 @@ class entry {
     if (!view_.refused.empty())
       fail(text{} << "load: %" << view_.refused[0].equation << " cannot run on " << name(view_.planned_for.kind) << ": "
                   << plan::explain(view_.refused[0].missing));
+    require_exact();
     own_states();
     note_weights();
     place_fixed();
     make_constants(false);
     for (const plan::launch& l : view_.prologue) run_once(l);
-    for (const plan::launch& l : view_.launches) steps_.push_back(make_step(l));
+    for (uint32 i = 0; i < view_.launches.size(); ++i) {
+      std::unique_ptr<step> s = make_step(view_, view_.launches[i]);
+      if (options.substitute) s = options.substitute(std::move(s), view_, view_.launches[i]);
+      if (options.check) s = std::make_unique<checked_step>(view_, i, view_.launches[i], std::move(s));
+      steps_.push_back(std::move(s));
+    }
   }
   entry(const entry&) = delete;
   entry& operator=(const entry&) = delete;
@@ -134,21 +138,11 @@ class entry {
   }
 
   void run_once(const plan::launch& l) {
-    const std::unique_ptr<step> s = make_step(l);
+    const std::unique_ptr<step> s = make_step(view_, l);
     const run_context c = context();
     const float_environment ieee;
     s->prepare(c);
     s->run(c);
-  }
-
-  std::unique_ptr<step> make_step(const plan::launch& l) const {
-    switch (l.kind) {
-      case fuse::region_kind::pointwise:
-      case fuse::region_kind::row: return std::make_unique<region_step>(view_, l);
-      case fuse::region_kind::contraction: return std::make_unique<contraction_launch>(view_, l);
-      case fuse::region_kind::reduction: return std::make_unique<reduction_step>(view_, l);
-      default: return std::make_unique<movement_step>(view_, l);
-    }
   }
 
   /// Weights that were loaded need no binding.

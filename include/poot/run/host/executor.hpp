@@ -13,14 +13,14 @@ class executor {
   explicit executor(int threads = 0) : threads_(std::make_unique<pool>(threads)) {}
 
   /// Loads `p` under a name of its own.
-  entry& add_entry(std::string_view name, plan::program p) {
+  entry& add_entry(std::string_view name, plan::program p, const load_options& options = {}) {
     if (entries_.count(std::string(name))) fail(text{} << "add_entry \"" << name << "\": there is an entry of this name");
-    auto loaded = std::make_unique<entry>(std::move(p), *shared_, *threads_);
+    auto loaded = std::make_unique<entry>(std::move(p), *shared_, *threads_, options);
     return *(entries_[std::string(name)] = std::move(loaded));
   }
   /// Loads every entry of a model.
-  void load(plan::staged model) {
-    for (plan::entry_program& e : model.entries) add_entry(e.name, std::move(e.planned));
+  void load(plan::staged model, const load_options& options = {}) {
+    for (plan::entry_program& e : model.entries) add_entry(e.name, std::move(e.planned), options);
   }
   entry& operator[](std::string_view name) {
     const auto at = entries_.find(std::string(name));
