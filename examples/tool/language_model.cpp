@@ -101,7 +101,9 @@ language_model::language_model(const std::string& path, const model_options& o)
   plan::staged model = plan::compile_staged({entries, 2}, targets::host, wanted);
   plan_seconds_ = seconds_since(planning);
   const auto loading = clock::now();
-  host_.load(std::move(model));
+  run::host::load_options loading_options;
+  loading_options.check = o.check;
+  host_.load(std::move(model), loading_options);
   for (const io::file_tensor& t : file_.tensors()) {
     if (!host_.has_weight(t.name)) continue;
     if (!host_.load_weight(t.name, {const_cast<uint8*>(t.data), t.type})) file_.drop(t);

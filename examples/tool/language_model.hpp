@@ -14,6 +14,7 @@ namespace poot::tool {
 struct model_options {
   int threads = 0;         ///< 0: as many as there are processors
   bool fuse = true;
+  bool check = false;      ///< every region also runs unfused; the first value that differs is an error
   int64 context = 0;       ///< positions of the caches; 0: what the file says, at most 4096
   int64 prefill_chunk = 64;
 };
