@@ -11,9 +11,9 @@ class graph_generator : private graph_patterns {
   explicit graph_generator(uint64 seed) : graph_patterns(seed) {}
 
   ir::graph make() {
-    const auto wanted = static_cast<uint32>(5 + below(chance(30) ? 36 : 16));
+    const int wanted = 5 + below(chance(30) ? 36 : 14);
     const int focus = below(6);
-    for (int step = 0; g_.size() < wanted && step < 60; ++step) {
+    for (int step = 0; equations() < wanted && step < 60; ++step) {
       if (chance(6)) pattern();
       else if (focus == 0 || chance(55)) pointwise();
       else if (focus == 1 || chance(30)) reduction();
@@ -26,6 +26,13 @@ class graph_generator : private graph_patterns {
   }
 
  private:
+  /// Equations that compute something.
+  int equations() const {
+    int count = 0;
+    for (const ir::eqn& e : g_.eqns) count += !ir::is_leaf(e.kind);
+    return count;
+  }
+
   // ---- single ops
   void pointwise() {
     using namespace ir;
@@ -71,14 +78,15 @@ class graph_generator : private graph_patterns {
 
   void contraction() {
     const int kind = below(100);
-    if (kind < 60) matmul();
-    else if (kind < 75) packed_matmul();
-    else if (kind < 87) indexed_matmul();
+    if (kind < 50) matmul();
+    else if (kind < 68) packed_matmul();
+    else if (kind < 83) indexed_matmul();
     else conv2d();
   }
 
   void matmul() {
-    const uint32 a = any_of_rank(ir::dtypes::floats, 2);
+    uint32 a = any_of_rank(ir::dtypes::floats, 2);
+    if (chance(12)) a = part_of_rows(a);
     const extent k = type(a).last();
     const bool wide = element(a) == f64;
     const auto float_beside = [&](uint32 v) { return is_float(element(v)) && (element(v) == f64) == wide; };
@@ -93,11 +101,29 @@ class graph_generator : private graph_patterns {
       for (int i = rank(a) - 2 - batch; i < rank(a) - 2; ++i) t.extents[t.rank++] = chance(30) ? extent(1) : type(a)[i];
       t.extents[t.rank++] = transposed ? n : k;
       t.extents[t.rank++] = transposed ? k : n;
-      if (t.element_count() > most_elements_) return;
+      if (elements(t) > most_elements_) return;
       b = leaf_of(t);
       if (!matmul_fits(a, b, transposed)) return;
     }
+    if (chance(8)) {
+      const uint32 part = part_of_rows(b);
+      if (transposed || type(part)[rank(part) - 2] == k) b = part;
+      if (!matmul_fits(a, b, transposed)) return;
+    }
     add(op::matmul, {a, b}, {transposed}, type_of(contracted(element(a))));
+  }
+  /// A slice of whole rows, which contractions read where it lies.
+  uint32 part_of_rows(uint32 x) {
+    vec<int64> attrs(static_cast<size_t>(3 * rank(x)), 1);
+    for (int i = 0; i < rank(x); ++i) {
+      const extent e = type(x)[i];
+      const bool whole = e.is_dynamic() || e.code < 2 || i == rank(x) - 1 || chance(30);
+      const int64 first = whole ? 0 : below(static_cast<int>(e.code));
+      attrs[static_cast<size_t>(i)] = first;
+      attrs[static_cast<size_t>(rank(x) + i)] = whole ? e.code : 1 + below(static_cast<int>(e.code - first));
+    }
+    const uint32 in[1] = {x};
+    return add_with(op::slice, {in, 1}, attrs);
   }
   bool matmul_fits(uint32 a, uint32 b, bool transposed) {
     tensor_type batch = type(a), other = type(b);
@@ -105,7 +131,7 @@ class graph_generator : private graph_patterns {
     other.rank = static_cast<uint8>(other.rank - 2);
     if (!ir::detail::broadcast_into(batch, other)) return false;
     const int64 n = type(b)[rank(b) - (transposed ? 2 : 1)].bound();
-    return batch.element_count() * type(a)[rank(a) - 2].bound() * n <= most_elements_;
+    return elements(batch) * type(a)[rank(a) - 2].bound() * n <= most_elements_;
   }
 
   dtype draw_packed() {
@@ -124,7 +150,7 @@ class graph_generator : private graph_patterns {
     tensor_type t = type_of(chance(70) ? f32 : chance(50) ? f16 : bf16);
     if (chance(20)) t.extents[t.rank++] = extent(1 + below(3));
     const extent m = extents_[below(static_cast<int>(extents_.size()))];
-    t.extents[t.rank++] = m.bound() * t.element_count() * k.code <= most_elements_ ? m : extent(1 + below(5));
+    t.extents[t.rank++] = m.bound() * elements(t) * k.code <= most_elements_ ? m : extent(1 + below(5));
     t.extents[t.rank++] = k;
     return leaf_of(t);
   }
@@ -178,7 +204,7 @@ class graph_generator : private graph_patterns {
     const dtype t = chance(8) ? f64 : chance(70) ? f32 : chance(50) ? f16 : bf16;
     uint32 x = find([&](uint32 v) {
       return rank(v) == 4 && is_float(element(v)) && (element(v) == f64) == (t == f64) && !type(v)[1].is_dynamic() &&
-             !type(v)[2].is_dynamic() && !type(v)[3].is_dynamic() && type(v).element_count() <= 1000 && type(v)[1].code > 0 &&
+             !type(v)[2].is_dynamic() && !type(v)[3].is_dynamic() && elements(type(v)) <= 1000 && type(v)[1].code > 0 &&
              type(v)[2].code > 0 && type(v)[3].code > 0;
     });
     if (x == none || chance(40)) {
@@ -221,14 +247,15 @@ class graph_generator : private graph_patterns {
     if (type(x)[axis] == extent(0)) return;
     const uint32 index = find([&](uint32 v) {
       return element(v) == i32 && rank(v) + rank(x) - 1 <= max_rank &&
-             type(x).with(axis, extent(1)).element_count() * type(v).element_count() <= most_elements_;
+             elements(type(x).with(axis, extent(1))) * elements(type(v)) <= most_elements_;
     });
     if (index != none && !chance(30)) {
       add(op::gather, {x, index}, {axis});
       return;
     }
     if (rank(x) > 5) return;
-    const extent rows = chance(30) ? type(x)[axis] : extent(1 + below(5));
+    extent rows = chance(30) ? type(x)[axis] : extent(1 + below(5));
+    if (elements(type(x).with(axis, rows)) > most_elements_) rows = extent(1);
     add(op::gather, {x, leaf_of({rows}, i32)}, {axis});
   }
 
@@ -259,7 +286,7 @@ class graph_generator : private graph_patterns {
     if (type(x)[axis].is_dynamic()) return;
     vec<uint32> in{x};
     int64 along = type(x)[axis].code;
-    const int64 each = type(x).with(axis, extent(1)).element_count();
+    const int64 each = elements(type(x).with(axis, extent(1)));
     for (int i = below(4); i > 0; --i) {
       uint32 y = find([&](uint32 v) {
         return element(v) == element(x) && rank(v) == rank(x) && !type(v)[axis].is_dynamic() &&
@@ -301,7 +328,7 @@ class graph_generator : private graph_patterns {
   }
   tensor_type grown(const tensor_type& t, int axis) {
     const tensor_type to = t.with(axis, extents_[below(static_cast<int>(extents_.size()))]);
-    return to.element_count() <= most_elements_ ? to : t;
+    return elements(to) <= most_elements_ ? to : t;
   }
 
   /// Other extents for the same elements; dynamic ones stay, in order.
@@ -355,7 +382,7 @@ class graph_generator : private graph_patterns {
   }
 
   void leaf() {
-    if (chance(8)) {
+    if (chance(20)) {
       const tensor_type scalar = type_of(u32);
       const uint32 seed = chance(60) ? literal(u32) : any_of_type(scalar), offset = chance(60) ? literal(u32) : any_of_type(scalar);
       tensor_type t = draw_type(f32);
@@ -376,12 +403,12 @@ class graph_generator : private graph_patterns {
       if (g_.eqns[id].kind == op::state) states.push_back(id);
     for (uint32 s : states)
       if (!has_output(g_.view_of().name_of(s))) finish_state(s, states);
-    const int most = 1 + below(4);
+    const int most = chance(30) ? 1 : 1 + below(6);
     int made = 0;
     const auto result = [&](uint32 id) { g_.add_output((text{"y"} << made++).str(), id); };
     for (uint32 id = body; id-- > 0 && made < most;)
-      if (!read[id] && !ir::is_leaf(g_.eqns[id].kind) && chance(80)) result(id);
-    while (chance(25) && made < 6) result(static_cast<uint32>(below(static_cast<int>(body))));
+      if (!read[id] && !ir::is_leaf(g_.eqns[id].kind) && chance(90)) result(id);
+    while (chance(30) && made < 8) result(static_cast<uint32>(below(static_cast<int>(body))));
     if (const auto id = static_cast<uint32>(below(static_cast<int>(body))); chance(12) && !is_packed(element(id))) result(reshape(id));
     if (made == 0) result(body - 1);
   }

@@ -18,8 +18,10 @@ class graph_source {
 
   explicit graph_source(uint64 seed) : d_(seed * 0x2545f4914f6cdd1dull + 7), g_((text{"random_"} << seed).str()) {
     if (chance(6)) most_elements_ = 9000;
+    if (below(200) == 0) most_elements_ = 40000;  // enough for two threads
     const int count = 2 + below(3);
     for (int i = 0; i < count; ++i) extents_.push_back(draw_extent());
+    if (chance(50)) main_ = draw_type(f32, 1);
     if (chance(30)) {
       static constexpr int64 bounds[] = {1, 3, 4, 8, 17, 32, 40, 65};
       const int symbols = 1 + chance(30);
@@ -54,15 +56,22 @@ class graph_source {
   tensor_type draw_type(dtype t, int least_rank = 0) {
     tensor_type r;
     r.element = t;
+    if (main_.rank > 0 && main_.rank >= least_rank && chance(60)) return main_.with(t);
     const int rank = least_rank + below(chance(10) ? 5 - least_rank : 4 - least_rank);
     for (int i = 0; i < rank; ++i) {
       const extent e = chance(10) ? extent(1) : extents_[below(static_cast<int>(extents_.size()))];
-      r.extents[r.rank++] = r.element_count() * e.bound() > most_elements_ ? extent(1) : e;
+      r.extents[r.rank++] = elements(r) * e.bound() > most_elements_ ? extent(1) : e;
     }
     return r;
   }
 
   // ---- equations
+  /// Elements, an extent of 0 counted as 1: what is reduced along it, or joined to it, is that large.
+  static int64 elements(const tensor_type& t) {
+    int64 count = 1;
+    for (int i = 0; i < t.rank; ++i) count *= t.extents[i].bound() ? t.extents[i].bound() : 1;
+    return count;
+  }
   tensor_type type(uint32 id) const { return g_.eqns[id].type; }
   dtype element(uint32 id) const { return g_.eqns[id].type.element; }
   int rank(uint32 id) const { return g_.eqns[id].type.rank; }
@@ -88,7 +97,7 @@ class graph_source {
   /// A leaf of exactly this type.
   uint32 leaf_of(const tensor_type& t) {
     const int kind = below(100);
-    if (!t.is_dynamic() && kind < 6 && t.element_count() <= 40) {
+    if (!t.is_dynamic() && kind < 6 && elements(t) <= 40) {
       vec<int64> bits;
       const bool same = chance(40);
       const uint64 one = draw_element(d_, t.element, values::wide);
@@ -138,14 +147,14 @@ class graph_source {
     return none;
   }
   uint32 any(uint8 accepted) {  // ir::dtypes
-    uint32 id = chance(10) ? none : find([&](uint32 v) { return ir::accepts(accepted, element(v)) && !is_packed(element(v)); });
+    uint32 id = chance(4) ? none : find([&](uint32 v) { return ir::accepts(accepted, element(v)) && !is_packed(element(v)); });
     dtype t = draw_dtype();
     while (!ir::accepts(accepted, t)) t = draw_dtype();
     if (id != none && chance(6)) return cast_to(id, t);
     return id != none ? id : leaf_of(draw_type(t));
   }
   uint32 any_of_rank(uint8 accepted, int least) {
-    const uint32 id = chance(10) ? none : find([&](uint32 v) {
+    const uint32 id = chance(4) ? none : find([&](uint32 v) {
       return ir::accepts(accepted, element(v)) && !is_packed(element(v)) && rank(v) >= least;
     });
     if (id != none) return id;
@@ -159,17 +168,17 @@ class graph_source {
   }
   bool fits_beside(const tensor_type& a, const tensor_type& b) const {
     tensor_type united = a;
-    return ir::detail::broadcast_into(united, b) && united.element_count() <= most_elements_;
+    return ir::detail::broadcast_into(united, b) && elements(united) <= most_elements_;
   }
   /// A value of `t` that broadcasts with `beside`.
   uint32 companion(const tensor_type& beside, dtype t) {
     const int kind = below(100);
     if (kind < 15) return literal(t);
-    if (kind < 75) {
+    if (kind < 82) {
       const uint32 id = find([&](uint32 v) { return element(v) == t && fits_beside(beside, type(v)); });
       if (id != none) return id;
     }
-    if (kind < 82) {
+    if (kind < 90) {
       const uint32 id = find([&](uint32 v) { return !is_packed(element(v)) && fits_beside(beside, type(v)); });
       if (id != none) return cast_to(id, t);
     }
@@ -185,6 +194,7 @@ class graph_source {
   draws d_;
   ir::graph g_;
   vec<extent> extents_;
+  tensor_type main_{};  ///< extents that most leaves have; rank 0: none
   int64 most_elements_ = 2000;
   int leaves_ = 0;
 };

@@ -58,7 +58,8 @@ struct canonicaliser {
     if (o == op::cast && in.type == r.from.type(id)) return forward(id, a);
     if (o == op::neg && in.kind == op::neg) return forward(id, b.operands(a)[0]);
     if (o == op::abs && in.kind == op::abs) return forward(id, a);
-    if (o == op::abs && in.kind == op::neg) {
+    const dtype t = in.type.element;
+    if (o == op::abs && in.kind == op::neg && (is_float(t) || is_signed(t))) {  // |−x| of unsigned x wraps
       const uint32 operand[1] = {b.operands(a)[0]};
       r.emit(id, r.from[id], {operand, 1});
       return true;
