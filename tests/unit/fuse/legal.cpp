@@ -129,11 +129,12 @@ constexpr twin twins[] = {
 #undef A
 #undef GRAPH
 
-}  // namespace
-
-// The same table at compile time, a few rows an evaluation.
+// The same table at compile time, one row an evaluation.
 template <size_t Row>
 constexpr bool holds = verdict_on(twins[Row].refused, twins[Row].producer, twins[Row].consumer, twins[Row].refusing) == twins[Row].why;
+
+}  // namespace
+
 static_assert(holds<1> && holds<3> && holds<6> && holds<8>);
 static_assert(holds<10> && holds<12> && holds<15> && holds<21>);
 

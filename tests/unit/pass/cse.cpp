@@ -49,6 +49,25 @@ TEST_CASE("keeps apart what differs in op, operands, attributes, type or bits") 
   CHECK(unchanged(cse, x + "%z : f32[4,4] = weight \"z\"\n%s : f32[4,4] = state \"s\"\n%a : f32[4,4] = add %x, %y\noutput \"s\" = %a"));
 }
 
+TEST_CASE("keeps many equations apart that differ in attributes, operands or types only") {
+  ir::graph g;
+  const uint32 x = g.leaf(ir::op::input, type_of(f32, 2000), {}, "x");
+  vec<uint32> parts;
+  for (int64 start = 0; start < 1000; ++start) {
+    const int64 at[3] = {start, 1 + start % 3, 1};
+    parts.push_back(g.apply(ir::op::slice, {&x, 1}, {at, 3}));
+    parts.push_back(g.literal(f32, static_cast<uint64>(start)));
+    parts.push_back(g.apply(ir::op::neg, {&parts[parts.size() - 2], 1}));
+    const dtype to[3] = {f64, i32, bf16};
+    for (dtype t : to) parts.push_back(g.apply(ir::op::cast, {&parts[parts.size() - 1], 1}, {}, type_of(t)));
+  }
+  for (uint32 i = 0; i < parts.size(); ++i) g.add_output("y" + std::to_string(i), parts[i]);
+  pass::record notes;
+  const ir::graph made = pass::cse(g, notes);
+  CHECK(made.size() == g.size());
+  CHECK(notes.changed.empty());
+}
+
 TEST_CASE("keeps every bit of random graphs, and has nothing to do a second time") {
   check_bits(canonical_cse, 2000);
   check_settles(cse, 2000);
