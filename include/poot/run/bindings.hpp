@@ -17,9 +17,13 @@ class bindings {
   void lend(std::string_view name, const buffer& b) {
     const uint32 id = p_.graph.find_leaf(name);
     if (id == p_.graph.size()) fail(text{} << "bind \"" << name << "\": the program has no input, weight or state of this name");
+    buffer& held = leaves_[id];
+    if (held.data && held.data == b.data && held.type == b.type) return;
     check(name, p_.graph.type(id), b);
-    leaves_[id] = b;
+    if (held.data != b.data) moved_ = true;
+    held = b;
     changed_ = true;
+    changed_leaves_.push_back(id);
   }
   /// Lends `b` for the result called `name`.
   void lend_result(std::string_view name, const buffer& b) {
@@ -27,7 +31,7 @@ class bindings {
       if (p_.graph.chars(p_.graph.outputs[k].name) != name) continue;
       check(name, p_.graph.type(p_.graph.outputs[k].value), b);
       results_[k] = b;
-      changed_ = true;
+      changed_ = moved_ = results_changed_ = true;
       return;
     }
     fail(text{} << "into \"" << name << "\": the program has no result of this name");
@@ -37,10 +41,19 @@ class bindings {
   const buffer& result(uint32 output) const { return results_[output]; }
   const extent_counts& counts() const { return counts_; }
 
+  /// What `settle` found changed since the call before.
+  struct change {
+    bool anything = false;
+    bool memory = false;   ///< a pointer, not only a shape
+    bool results = false;  ///< a result was lent
+  };
+  /// The leaves lent since the last but one `settle`; one may stand there twice.
+  view<uint32> changed_leaves() const { return settled_leaves_; }
+
   /// Completes a run's bindings: every leaf is there, dynamic extents agree, results fit. Does nothing when nothing was
-  /// bound since the last call.
-  bool settle() {
-    if (!changed_) return false;
+  /// bound since the last call, or the same again.
+  change settle() {
+    if (!changed_) return {};
     counts_.clear();
     for (uint32 id = 0; id < p_.graph.size(); ++id) {
       if (!ir::is_named_leaf(p_.graph[id].kind)) continue;
@@ -56,8 +69,11 @@ class bindings {
       const tensor_type wanted = counts_(p_.graph.type(p_.graph.outputs[k].value));
       if (!(wanted == results_[k].type)) refuse("into", name, wanted, results_[k].type, "the shapes must be equal");
     }
-    changed_ = false;
-    return true;
+    const change found{true, moved_, results_changed_};
+    settled_leaves_.clear();
+    std::swap(settled_leaves_, changed_leaves_);
+    changed_ = moved_ = results_changed_ = false;
+    return found;
   }
 
  private:
@@ -96,7 +112,8 @@ class bindings {
   plan::program_view p_;
   vec<buffer> leaves_, results_;
   extent_counts counts_;
-  bool changed_ = true;
+  vec<uint32> changed_leaves_, settled_leaves_;
+  bool changed_ = true, moved_ = true, results_changed_ = true;
 };
 
 }  // namespace poot::run

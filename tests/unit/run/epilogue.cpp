@@ -45,8 +45,9 @@ struct random_epilogue : random_region {
     for (const tile_output& o : r.program().outputs) out.emplace_back(values.at(o.id).element, values.at(o.id).bits.size(), 0);
     for (size_t k = 0; k < in.size(); ++k) in_pointers.push_back(r.program().inputs[k].is_head ? nullptr : in[k].data());
     for (guarded& m : out) out_pointers.push_back(m.data());
-    r.prepare({});
-    epilogue e(r, {in_pointers.data(), out_pointers.data()});
+    const region_buffers buffers{in_pointers.data(), out_pointers.data()};
+    r.prepare({}, buffers);
+    epilogue e(r, buffers);
     const std::vector<int64> extents = values.at(head).extents;
     const int64 M = extents[extents.size() - 2], N = extents.back(), batches = product(extents) / (M * N);
     for (int64 batch = 0; batch < batches; ++batch)

@@ -89,7 +89,7 @@ inline void pack_left(const contraction_kernels& kernel, const left_operand& a, 
 }
 
 /// Multiply-adds below which a thread is not worth waking.
-inline constexpr int64 least_share = 1 << 15;
+inline constexpr int64 least_share = 1 << 17;
 
 constexpr int64 grain_for(int64 work_of_one) { return work_of_one >= least_share ? 1 : least_share / (work_of_one + 1) + 1; }
 

@@ -59,9 +59,10 @@ class contraction_launch : public step {
 
   void prepare(const run_context& c) override {
     const contraction_head& h = step_.head();
-    step_.prepare(c.counts, c.type(h.id));
     if (!step_.is_plain()) tail_.look_up(step_.tail(), c);
     to_ = {c.at<float>(h.id), step_.is_plain() ? region_buffers{} : tail_.buffers()};
+    result_ = c.type(h.id);
+    step_.prepare(c.counts, result_, to_.buffers);
     weight_ = ir::is_named_leaf(c.program.graph[h.b].kind) ? c.shared.find_weight(c.program.graph.name_of(h.b)) : nullptr;
     interleaved_form form;  // another contraction may have the weight in another form
     if (weight_ && !(weight_->interleaved.data() && contracts_over(c.program.graph, h.id, form) && weight_->form == form))
@@ -71,15 +72,15 @@ class contraction_launch : public step {
       const int64 wanted = 4 * (shape.image_elements() + shape.outputs * shape.positions);
       if (room_.bytes() < wanted) room_ = storage(wanted);
     }
+    if (h.kind != ir::op::conv2d && c.program.graph.operands(h.id).size() == 2) prepare_matmul(c);
   }
 
   void run(const run_context& c) override {
-    const tensor_type r = c.type(step_.head().id);
-    if (r.element_count() == 0) return;
-    if (r.element == dtype::f64) return run_f64(c, r);
-    if (step_.head().kind == ir::op::conv2d) return run_conv(c, r);
-    if (c.program.graph.operands(step_.head().id).size() == 3) return run_indexed(c, r);
-    run_matmul(c, r);
+    if (result_.element_count() == 0) return;
+    if (result_.element == dtype::f64) return run_f64(c, result_);
+    if (step_.head().kind == ir::op::conv2d) return run_conv(c, result_);
+    if (c.program.graph.operands(step_.head().id).size() == 3) return run_indexed(c, result_);
+    run_matmul(c);
   }
 
  private:
@@ -106,27 +107,34 @@ class contraction_launch : public step {
     return s;
   }
 
-  void run_matmul(const run_context& c, const tensor_type& r) {
+  /// The walks of a matmul, and whether its batch is one product over all rows.
+  void prepare_matmul(const run_context& c) {
     const contraction_head& h = step_.head();
-    const operand_walk a(c.at(h.a), c.type(h.a), held_type(c, h.a), r.rank);
-    const operand_walk b(c.at(h.b), c.type(h.b), held_type(c, h.b), r.rank);
-    int64 entries = 1;
-    bool b_repeats = true, a_dense = a.row_stride == a.cols;
-    int64 stride = a.rows * a.cols;
+    const tensor_type& r = result_;
+    a_ = operand_walk(c.at(h.a), c.type(h.a), held_type(c, h.a), r.rank);
+    b_ = operand_walk(c.at(h.b), c.type(h.b), held_type(c, h.b), r.rank);
+    entries_ = 1;
+    is_one_product_ = a_.row_stride == a_.cols;
+    int64 stride = a_.rows * a_.cols;
     for (int i = r.rank - 2; i-- > 0;) {
-      entries *= r.extents[i].code;
+      entries_ *= r.extents[i].code;
       if (r.extents[i].code == 1) continue;
-      b_repeats = b_repeats && b.batch_stride[i] == 0;
-      a_dense = a_dense && a.batch_stride[i] == stride;
+      is_one_product_ = is_one_product_ && b_.batch_stride[i] == 0 && a_.batch_stride[i] == stride;
       stride *= r.extents[i].code;
     }
-    if (b_repeats && a_dense) {  // one product over all rows
-      contraction_step::part all{entries * a.rows, 0, 0};
+  }
+
+  void run_matmul(const run_context& c) {
+    const contraction_head& h = step_.head();
+    const tensor_type& r = result_;
+    const operand_walk &a = a_, &b = b_;
+    if (is_one_product_) {
+      contraction_step::part all{entries_ * a.rows, 0, 0};
       if (weight_) step_.run(all, source_of(weight_->matrix(0)), a, to_, c.threads);
       else step_.run(all, source(b, h.transposed, 0), a, to_, c.threads);
       return;
     }
-    contract_each(entries, a.rows * r.last().code * a.cols, [&](int64 entry) {
+    contract_each(entries_, a.rows * r.last().code * a.cols, [&](int64 entry) {
       int64 rest = entry, a_first = 0, b_first = 0;
       for (int i = r.rank - 2; i-- > 0;) {
         const int64 at = rest % r.extents[i].code;
@@ -237,6 +245,10 @@ class contraction_launch : public step {
   region_bindings tail_;
   contraction_step::target to_;
   stored_weight* weight_ = nullptr;
+  tensor_type result_{};
+  operand_walk a_{}, b_{};  ///< of a matmul
+  int64 entries_ = 1;       ///< of its batch
+  bool is_one_product_ = false;
   storage room_;  ///< windows and result of a convolution
 };
 

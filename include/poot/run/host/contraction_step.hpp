@@ -17,6 +17,7 @@ struct operand_walk {
   int64 rows = 0, cols = 0, row_stride = 0;
   int64 batch_stride[max_rank]{};  ///< over the batch axes of the result; 0 repeats
 
+  operand_walk() = default;
   /// `held` is the dense array behind the operand (they differ for a window); `result_rank` counts the result's axes.
   operand_walk(const void* first, const tensor_type& t, const tensor_type& held, int result_rank)
       : data(static_cast<const char*>(first)), element(t.element) {
@@ -63,9 +64,9 @@ class contraction_step {
   bool is_plain() const { return plain_; }
   const tile_program& tail() const { return tail_.program(); }
   /// `result` is the concrete type of the head.
-  void prepare(const extent_counts& counts, const tensor_type& result) {
+  void prepare(const extent_counts& counts, const tensor_type& result, region_buffers buffers) {
     rows_of_batch_ = result.rank > 1 ? result.extents[result.rank - 2].code : 1;
-    if (!plain_) tail_.prepare(counts);
+    if (!plain_) tail_.prepare(counts, buffers);
   }
 
   /// Where one call's results go.

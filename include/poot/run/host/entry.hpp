@@ -32,6 +32,7 @@ class entry {
       if (options.substitute) s = options.substitute(std::move(s), view_, view_.launches[i]);
       if (options.check) s = std::make_unique<checked_step>(view_, i, view_.launches[i], std::move(s));
       steps_.push_back(std::move(s));
+      follows_counts_.push_back(has_dynamic_type(view_.launches[i]));
     }
   }
   entry(const entry&) = delete;
@@ -145,19 +146,50 @@ class entry {
     s->run(c);
   }
 
+  /// Whether a launch reads or writes a value with a dynamic extent.
+  bool has_dynamic_type(const plan::launch& l) const {
+    for (uint32 id : view_(l.members)) {
+      if (view_.graph.type(id).is_dynamic()) return true;
+      for (uint32 in : view_.graph.operands(id)) {
+        const plan::placement& p = view_.placements[in];
+        if (view_.graph.type(in).is_dynamic() || (p.where == plan::place::window && view_.graph.type(p.index).is_dynamic())) return true;
+      }
+    }
+    return false;
+  }
+
   /// Weights that were loaded need no binding.
   void bind_loaded_weights() {
+    if (weights_bound_) return;
+    weights_bound_ = true;
     for (uint32 id = 0; id < view_.graph.size(); ++id) {
       if (view_.graph[id].kind != ir::op::weight || bound_.leaf(id).data) continue;
       const stored_weight* w = shared_.find_weight(view_.graph.name_of(id));
       if (w && w->source.data) bound_.lend(view_.graph.name_of(id), w->source);
+      else weights_bound_ = false;
     }
   }
 
-  /// Resolves memory and prepares the steps when a binding has changed.
+  /// Resolves memory and prepares the steps when a binding has changed: all of them when memory has, else those that
+  /// follow the dynamic extents.
   void settle() {
     bind_loaded_weights();
-    if (!bound_.settle()) return;
+    const bindings::change changed = bound_.settle();
+    if (!changed.anything && settled_) return;
+    const bool all = changed.memory || !settled_;
+    settled_ = false;
+    if (all) place_bound();
+    const bool moved = place_views() || all;
+    make_constants(true);
+    refuse_overlaps(all || changed.results);
+    const run_context c = context();
+    for (size_t k = 0; k < steps_.size(); ++k)
+      if (moved || follows_counts_[k]) steps_[k]->prepare(c);
+    settled_ = true;
+  }
+
+  /// Values whose memory is lent, or stands in for what is not.
+  void place_bound() {
     for (uint32 k = 0; k < results_.size(); ++k) {
       const uint32 leaf = view_.graph.state_of(view_.graph.outputs[k]);
       results_[k] = leaf < view_.graph.size()   ? static_cast<char*>(bound_.leaf(leaf).data)
@@ -170,28 +202,31 @@ class entry {
       else if (p.where == plan::place::output) memory_[id] = results_[p.index];
       else if (p.where == plan::place::state) memory_[id] = static_cast<char*>(bound_.leaf(p.index).data);
     }
-    place_views();
-    make_constants(true);
-    refuse_overlaps();
-    const run_context c = context();
-    for (const std::unique_ptr<step>& s : steps_) s->prepare(c);
   }
 
-  void place_views() {
+  /// Returns whether one lies elsewhere than before.
+  bool place_views() {
+    bool moved = false;
+    const auto put = [&](uint32 id, char* at) {
+      moved = moved || memory_[id] != at;
+      memory_[id] = at;
+    };
     for (uint32 id = 0; id < view_.graph.size(); ++id) {
       const plan::placement& p = view_.placements[id];
-      if (p.where == plan::place::view) memory_[id] = memory_[p.index];
+      if (p.where == plan::place::view) put(id, memory_[p.index]);
       if (p.where != plan::place::window || !memory_[p.index]) continue;
       const dense_strides strides(bound_.counts()(view_.graph.type(p.index)));
       const view<int64> start = view_.graph.attrs(id);
       int64 offset = 0;
       for (int i = 0; i < view_.graph.type(id).rank; ++i) offset += start[i] * strides.bytes[i];
-      memory_[id] = memory_[p.index] + offset;
+      put(id, memory_[p.index] + offset);
     }
+    return moved;
   }
 
-  /// What a step writes must not lie in memory that another name lends.
-  void refuse_overlaps() const {
+  /// What a step writes must not lie in memory that another name lends. Unless `all`, only leaves whose shapes have
+  /// changed can overlap anew.
+  void refuse_overlaps(bool all) const {
     for (uint32 k = 0; k < results_.size(); ++k) {
       const uint32 own = view_.graph.state_of(view_.graph.outputs[k]);
       const char* first = results_[k];
@@ -201,9 +236,15 @@ class entry {
           fail(text{} << "run: \"" << view_.graph.chars(view_.graph.outputs[k].name) << "\" is written, and its memory overlaps that of \""
                       << other << '"');
       };
+      const auto check_leaf = [&](uint32 id) {
+        if (id != own) check(view_.graph.name_of(id), static_cast<const char*>(bound_.leaf(id).data), bound_.leaf(id).type.bytes());
+      };
+      if (!all && !view_.graph.type(view_.graph.outputs[k].value).is_dynamic()) {
+        for (uint32 id : bound_.changed_leaves()) check_leaf(id);
+        continue;
+      }
       for (uint32 id = 0; id < view_.graph.size(); ++id)
-        if (ir::is_named_leaf(view_.graph[id].kind) && id != own)
-          check(view_.graph.name_of(id), static_cast<const char*>(bound_.leaf(id).data), bound_.leaf(id).type.bytes());
+        if (ir::is_named_leaf(view_.graph[id].kind)) check_leaf(id);
       for (uint32 j = 0; j < k; ++j)
         check(view_.graph.chars(view_.graph.outputs[j].name), results_[j],
               bound_.counts()(view_.graph.type(view_.graph.outputs[j].value)).bytes());
@@ -239,6 +280,9 @@ class entry {
   storage arena_, tables_, saved_;
   std::vector<storage> own_results_;
   std::vector<std::unique_ptr<step>> steps_;
+  vec<uint8> follows_counts_;   ///< per step: whether a value of a dynamic type passes through it
+  bool settled_ = false;        ///< everything is prepared for what is bound
+  bool weights_bound_ = false;  ///< every weight is bound or loaded
 };
 
 }  // namespace poot::run::host

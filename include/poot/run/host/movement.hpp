@@ -90,10 +90,14 @@ inline void gather(const tensor_type& x, int axis, const tensor_type& index, con
   const int64 inner = byte_size(x.element, inner_elements), rows = x.extents[axis].code, picks = index.element_count();
   if (outer * picks * inner == 0 || rows == 0) return;
   threads.parallel(outer * picks, [&](int64 begin, int64 end, int) {
+    int64 pick = begin % picks, first = begin / picks * rows;  // of the rows of this outer element
     for (int64 i = begin; i < end; ++i) {
-      const int64 wanted = indices[i % picks], at = wanted < 0 ? 0 : wanted >= rows ? rows - 1 : wanted;
-      std::memcpy(static_cast<char*>(to) + i * inner, static_cast<const char*>(from) + (i / picks * rows + at) * inner,
-                  static_cast<size_t>(inner));
+      const int64 wanted = indices[pick], at = wanted < 0 ? 0 : wanted >= rows ? rows - 1 : wanted;
+      char* const target = static_cast<char*>(to) + i * inner;
+      const char* const source = static_cast<const char*>(from) + (first + at) * inner;
+      if (inner == 4) std::memcpy(target, source, 4);
+      else std::memcpy(target, source, static_cast<size_t>(inner));
+      if (++pick == picks) pick = 0, first += rows;
     }
   }, copy_grain / inner + 1);
 }

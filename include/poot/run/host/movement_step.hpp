@@ -11,12 +11,19 @@ class movement_step : public step {
  public:
   movement_step(const plan::program_view& p, const plan::launch& l) : id_(p(l.members)[0]) {}
 
+  void prepare(const run_context& c) override {
+    const view<uint32> in = c.program.graph.operands(id_);
+    x_ = c.type(in[0]);
+    r_ = c.type(id_);
+    if (in.size() > 1) second_ = c.type(in[1]);
+  }
+
   void run(const run_context& c) override {
     const ir::graph_view& g = c.program.graph;
     const ir::eqn& e = g[id_];
     const view<uint32> in = g.operands(id_);
     const view<int64> attrs = g.attrs(id_);
-    const tensor_type x = c.type(in[0]), r = c.type(id_);
+    const tensor_type &x = x_, &r = r_;
     if (r.element_count() == 0) return;
     char* to = c.at(id_);
     const char* from = c.at(in[0]);
@@ -37,10 +44,10 @@ class movement_step : public step {
       }
       case ir::op::dynamic_update_slice:
         if (to != from) std::memcpy(to, from, static_cast<size_t>(r.bytes()));
-        return movement::update(x, c.type(in[1]), c.at<int32>(in[2]), c.at(in[1]), to, c.threads);
+        return movement::update(x, second_, c.at<int32>(in[2]), c.at(in[1]), to, c.threads);
       case ir::op::gather:
       case ir::op::packed_gather: {
-        const tensor_type index = c.type(in[1]);
+        const tensor_type& index = second_;
         const int axis = static_cast<int>(attrs[0]);
         if (x.extents[axis].code == 0)
           fail(text{} << "%" << id_ << ": gather: axis " << axis << " has no elements to take");
@@ -61,6 +68,7 @@ class movement_step : public step {
 
  private:
   uint32 id_;
+  tensor_type x_{}, second_{}, r_{};  ///< of the first two operands and the result, in this run
 };
 
 }  // namespace poot::run::host

@@ -17,7 +17,7 @@ inline constexpr int64 stream_above_bytes = 8 << 20;
 /// Bytes of a row that stays in the second cache beside what is kept of the row before it.
 inline constexpr int64 longest_fetched_row = 512 << 10;
 /// Operations of the op table below which a second thread does not pay.
-inline constexpr int64 operations_per_thread = 32768;
+inline constexpr int64 operations_per_thread = 131072;
 
 class region {
  public:
@@ -30,13 +30,25 @@ class region {
 
   /// Runs a pointwise or row region. `counts` gives every dynamic extent. Without threads, on this one.
   void run(region_buffers buffers, view<extent_count> counts = {}, pool* threads = nullptr) {
+    prepare(counts, buffers);
+    run_prepared(buffers, threads);
+  }
+
+  /// What depends on the buffers and counts alone, so that runs over the same ones can leave it out. Epilogues: this
+  /// must come before `epilogue` objects are made on the threads of a contraction.
+  void prepare(view<extent_count> counts, region_buffers buffers) {
     geometry_.update(program_, counts);
+    policy_ = policy_for(buffers);
+  }
+
+  /// Runs over the buffers and counts of the last `prepare`.
+  void run_prepared(region_buffers buffers, pool* threads) const {
     const bool by_row = program_.kind == region_kind::row;
     const int64 units = by_row ? geometry_.rows
                                : (geometry_.rows + tile_executor::rows_of_unit(geometry_) - 1) / tile_executor::rows_of_unit(geometry_) *
                                      tile_executor::units_of_row(geometry_);
     if (units <= 0 || (program_.phases.empty() && !by_row)) return;
-    const store_policy policy = policy_for(buffers);
+    const store_policy policy = policy_;
     const auto part = [&](int64 begin, int64 end, int) {
       tile_executor executor(program_, geometry_, buffers, policy);
       by_row ? executor.run_rows(begin, end) : executor.run_units(begin, end);
@@ -49,9 +61,6 @@ class region {
     const int64 of_unit = (by_row ? geometry_.cols : tile_elements) * (program_.flops + 2);
     threads->parallel(units, part, of_unit >= operations_per_thread ? 1 : operations_per_thread / (of_unit + 1) + 1);
   }
-
-  /// Epilogues: the geometry must stand before `epilogue` objects are made on the threads of a contraction.
-  void prepare(view<extent_count> counts) { geometry_.update(program_, counts); }
 
  private:
   friend class epilogue;
@@ -95,14 +104,15 @@ class region {
 
   tile_program program_;
   tile_geometry geometry_;
+  store_policy policy_{};
 };
 
 /// One thread's use of an epilogue region during a contraction.
 class epilogue {
  public:
-  /// The input for the head is ignored (null). Call `prepare` on the region first.
+  /// The input for the head is ignored (null). The region was prepared for these buffers.
   epilogue(const region& r, region_buffers buffers)
-      : executor_(r.program_, r.geometry_, buffers, {false, r.policy_for(buffers).direct}) {}
+      : executor_(r.program_, r.geometry_, buffers, {false, r.policy_.direct, false}) {}
 
   /// Rows row0 … and columns col0 … of batch entry `batch` (row-major over the batch axes). `tile` holds the
   /// accumulated f32 values, `ld` elements from row to row; the first step rounds them to the head's dtype.

@@ -28,8 +28,11 @@ class region_step : public step {
       : region_(p.graph, {l.kind == fuse::region_kind::row ? region_kind::row : region_kind::pointwise, p(l.members),
                           p(l.outputs)}) {}
 
-  void prepare(const run_context& c) override { bindings_.look_up(region_.program(), c); }
-  void run(const run_context& c) override { region_.run(bindings_.buffers(), c.counts, &c.threads); }
+  void prepare(const run_context& c) override {
+    bindings_.look_up(region_.program(), c);
+    region_.prepare(c.counts, bindings_.buffers());
+  }
+  void run(const run_context& c) override { region_.run_prepared(bindings_.buffers(), &c.threads); }
 
  private:
   region region_;
