@@ -88,7 +88,7 @@ constexpr int64 recomputed_flops(const graph_view& g, uint32 id, const tensor_ty
   int64 flops = space.element_count() - g.type(id).element_count();
   return __builtin_mul_overflow(flops, int64{ir::row(g[id].kind).flops}, &flops) ? INT64_MAX : flops;
 }
-constexpr int64 saturating_sum(int64 a, int64 b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
+constexpr int64 saturating_sum(int64 a, int64 b) { return b > 0 && a > INT64_MAX - b ? INT64_MAX : a + b; }
 
 /// A slice that takes whole rows without gaps: a contraction can read it where it lies.
 constexpr bool takes_whole_rows(const graph_view& g, uint32 id) {
