@@ -57,7 +57,7 @@ class graph_source {
     tensor_type r;
     r.element = t;
     if (main_.rank > 0 && main_.rank >= least_rank && chance(60)) return main_.with(t);
-    const int rank = least_rank + below(chance(10) ? 5 - least_rank : 4 - least_rank);
+    const int rank = least_rank + below(chance(12) ? 7 - least_rank : 4 - least_rank);
     for (int i = 0; i < rank; ++i) {
       const extent e = chance(10) ? extent(1) : extents_[below(static_cast<int>(extents_.size()))];
       r.extents[r.rank++] = elements(r) * e.bound() > most_elements_ ? extent(1) : e;
@@ -111,7 +111,7 @@ class graph_source {
       const int64 axis[1] = {below(t.rank)};
       return g_.leaf(op::iota, t, {axis, 1});
     }
-    if (!t.is_dynamic() && kind < 16) return named(op::state, t);
+    if ((!t.is_dynamic() || chance(30)) && kind < 16) return named(op::state, t);
     return named(!t.is_dynamic() && kind < 40 ? op::weight : op::input, t);
   }
   uint32 leaf_of(std::initializer_list<extent> extents, dtype t) {

@@ -23,7 +23,7 @@ struct shrinker {
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t k = g.outputs.size(); k-- > 0 && g.outputs.size() > 1;) changed |= keep(without_output(k), given);
-      if (given.size() > 1) changed |= keep(g, runs(given.begin(), given.begin() + 1));
+      while (given.size() > 1 && keep(g, runs(given.begin(), given.end() - 1))) changed = true;
       for (uint32 id = static_cast<uint32>(g.size()); id-- > 0;) changed |= freeze(id);
     }
   }
