@@ -64,7 +64,7 @@ constexpr void fuse_siblings(const grouping& groups, legality& legal) {
       }
       const uint32 a = groups.root(first);
       if (a == r || !groups.of(a).space.same_extents(groups.of(r).space)) continue;
-      legal.join(a, r);
+      if (!legal.join(a, r).legal()) first = user;  // whoever reads it later stands nearer to this one
     }
   }
 }

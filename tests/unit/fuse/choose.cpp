@@ -296,4 +296,18 @@ TEST_CASE("visits a number of equations that grows with the graph, not its squar
     g.add_output("y", at);
     CHECK(fuse::choose_regions(g, {}).regions.size() == static_cast<size_t>(2 * steps));
   }
+  // One value read at every step, as layers read a table: each reader tries to join the one before, not the first of all.
+  for (int steps : {200, 20000}) {
+    ir::graph g;
+    const uint32 table = g.leaf(ir::op::input, type_of(f32, 8, 8), {}, "table");
+    uint32 at = table;
+    for (int i = 0; i < steps; ++i) {
+      const int64 perm[2] = {1, 0};
+      const uint32 turned = g.apply(ir::op::transpose, {&at, 1}, {perm, 2});
+      const uint32 pair[2] = {turned, table};
+      at = g.apply(ir::op::add, {pair, 2});
+    }
+    g.add_output("y", at);
+    CHECK(fuse::choose_regions(g, {}).regions.size() == static_cast<size_t>(2 * steps));
+  }
 }
