@@ -1,7 +1,7 @@
 # What ./tests/run and ./examples/run both need before anything is built: Debian's packages, and a preset configured.
 # Sourced by them, from the repository root.
 
-packages_to_build=(g++ cmake ninja-build ccache libboost1.81-dev nlohmann-json3-dev libcli11-dev doctest-dev libbenchmark-dev)
+packages_to_build=(g++ cmake ninja-build ccache libboost1.81-dev nlohmann-json3-dev libcli11-dev doctest-dev)
 packages_to_test=("${packages_to_build[@]}" clang-19 libclang-rt-19-dev python3)
 
 # install_packages PACKAGE…: installs those that are missing. Fails with one sentence where it cannot.

@@ -12,6 +12,7 @@ struct outcome {
   int status = 0;
 };
 
+void add_bench_command(CLI::App& app, outcome& result);
 void add_case_command(CLI::App& app, outcome& result);
 void add_devices_command(CLI::App& app, outcome& result);
 void add_generate_command(CLI::App& app, outcome& result);

@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   poot::tool::add_plan_command(app, result);
   poot::tool::add_run_command(app, result);
   poot::tool::add_case_command(app, result);
+  poot::tool::add_bench_command(app, result);
   poot::tool::add_devices_command(app, result);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,190 @@
+#include "bench_workloads.hpp"
+
+#include "bench_loops.hpp"
+#include "llama.hpp"
+
+#include <poot/nn/convolution.hpp>
+#include <poot/nn/mlp.hpp>
+#include <poot/nn/norm.hpp>
+#include <poot/nn/softmax.hpp>
+
+namespace poot::tool {
+
+namespace {
+
+using ir::graph;
+using ir::value;
+
+constexpr int64 mib16 = int64{16} << 20;
+
+value number(graph& g, float v) { return {&g, g.literal(dtype::f32, std::bit_cast<uint32>(v))}; }
+value relu(graph& g, value x) { return dsl::max(x, number(g, 0)); }
+value norm_gain(graph& g, const char* name, int64 width) { return g.weight(name, f32, {width}); }
+
+/// Eight pointwise ops, none of them a function.
+value chain(graph& g, value x) {
+  const auto c = [&](float v) { return number(g, v); };
+  return relu(g, ((x * c(1.5f) + c(0.25f)) * x - c(0.75f)) * x + c(0.5f)) * c(0.9f);
+}
+/// Eight pointwise ops, two of them functions.
+value chain_tanh_exp(graph& g, value x) {
+  const auto c = [&](float v) { return number(g, v); };
+  return dsl::exp(dsl::tanh(x * c(0.5f) + c(0.1f)) * x - c(1.0f)) * c(0.7f) + c(0.2f);
+}
+
+/// y = f(x), x of [count, columns].
+template <class F>
+std::function<graph(int64)> over_rows(int64 columns, F f) {
+  return [columns, f](int64 count) {
+    graph g("bench");
+    const value x = g.input("x", f32, {count, columns});
+    g.output("y", f(g, x));
+    return g;
+  };
+}
+
+workload pointwise(const char* name, int64 rows, int64 columns, value (*f)(graph&, value), decltype(workload::loop) loop) {
+  workload w{name, f32, 8.0 * static_cast<double>(rows * columns), over_rows(columns, f), rows};
+  w.checked = 2;
+  w.loop = loop;
+  return w;
+}
+
+template <class F>
+workload by_row(const char* name, int64 rows, int64 columns, double flops_each, F f) {
+  workload w{name, f32, flops_each * static_cast<double>(rows * columns), over_rows(columns, f), rows};
+  w.checked = 1;
+  return w;
+}
+
+/// y = x · wᵀ, one row; `count` columns of the result.
+workload vector_matrix(std::string name, dtype t, int64 n, int64 k) {
+  workload w{std::move(name), t, 2.0 * static_cast<double>(n * k)};
+  w.make = [=](int64 count) {
+    graph g("bench");
+    const value x = g.input("x", f32, {1, k});
+    g.output("y", dsl::matmul_t(x, g.weight("w", t, {count, k})));
+    return g;
+  };
+  w.size = n;
+  w.checked = 32;
+  w.reads_mostly = true;
+  return w;
+}
+
+/// A decoder layer that reads one token at the end of a full context, with the smallest of vocabularies around it.
+workload decoder_layer(dtype t) {
+  llama_config c;
+  c.width = 2048, c.hidden = 5632, c.layers = 1, c.heads = 32, c.kv_heads = 8, c.head_width = 64;
+  c.vocabulary = 32, c.context = 1024, c.rotate_halves = true;
+  const double macs = 2.0 * 2048 * 2048 + 2.0 * 512 * 2048 + 3.0 * 2048 * 5632;
+  workload w{"llama_layer_decode", t, 2 * macs + 4.0 * 32 * 64 * 1024};
+  w.make = [c, t](int64) {
+    std::vector<weight_type> types{{"token_embd.weight", t}, {"output_norm.weight", f32}, {"blk.0.attn_norm.weight", f32}, {"blk.0.ffn_norm.weight", f32}};
+    for (const char* name : {"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"})
+      types.push_back({std::string("blk.0.") + name + ".weight", t});
+    return llama_graph(c, types, {});
+  };
+  w.reads_mostly = true;
+  w.position = 1023;
+  return w;
+}
+
+workload rows_in(workload w, int64 rows) {
+  w.checked = rows;
+  return w;
+}
+
+std::string numbered(const char* before, int64 i) { return before + std::to_string(i); }
+
+}  // namespace
+
+std::vector<workload> workloads() {
+  std::vector<workload> all;
+  all.push_back(pointwise("chain_16M", 4096, 4096, chain, chain_loop));
+  all.push_back(pointwise("chain_64k", 256, 256, chain, chain_loop));
+  all.push_back(pointwise("chain_tanh_exp_16M", 4096, 4096, chain_tanh_exp, nullptr));
+  all.push_back(pointwise("chain_tanh_exp_64k", 256, 256, chain_tanh_exp, nullptr));
+  const auto softmax = [](graph&, value x) { return nn::softmax(x); };
+  all.push_back(by_row("softmax_4096x4096", 4096, 4096, 5, softmax));
+  all.push_back(by_row("softmax_256x131072", 256, 131072, 5, softmax));
+  all.push_back(by_row("softmax_32768x128", 32768, 128, 5, softmax));
+  all.push_back(by_row("rms_norm_4096x4096", 4096, 4096, 4, [](graph& g, value x) {
+    return nn::rms_norm(x, norm_gain(g, "gain", 4096), number(g, 1e-5f));
+  }));
+  all.push_back(by_row("layer_norm_4096x4096", 4096, 4096, 7, [](graph& g, value x) {
+    return nn::layer_norm(x, norm_gain(g, "gain", 4096), norm_gain(g, "bias", 4096), number(g, 1e-5f));
+  }));
+  all.push_back(vector_matrix("gemv_4096", f32, 4096, 4096));
+  all.push_back(vector_matrix("gemv_4096", bf16, 4096, 4096));
+  all.push_back(vector_matrix("gemv_256MB", f32, 16384, 4096));
+  all.push_back(vector_matrix("gemv_256MB", bf16, 32768, 4096));
+  all.push_back(vector_matrix("gemv_256MB", q8_0, 65536, 4096));
+  all.push_back(vector_matrix("gemv_256MB", q4_0, 131072, 4096));
+  all.push_back(rows_in(by_row("gemm_1024_bias_relu", 1024, 1024, 2 * 1024, [](graph& g, value x) {
+    return relu(g, dsl::matmul_t(x, g.weight("w", f32, {1024, 1024})) + g.weight("b", f32, {1024}));
+  }), 1));
+  workload mlp = by_row("gelu_mlp_128", 128, 1024, 4.0 * 4096, [](graph& g, value x) {
+    const value h = dsl::matmul_t(x, g.weight("up", f32, {4096, 1024})) + g.weight("up_bias", f32, {4096});
+    const value inner = (h + h * h * h * number(g, 0.044715f)) * number(g, 0.7978845608f);
+    const value gelu = h * number(g, 0.5f) * (dsl::tanh(inner) + number(g, 1));
+    return dsl::matmul_t(gelu, g.weight("down", f32, {1024, 4096})) + g.weight("down_bias", f32, {1024});
+  });
+  all.push_back(std::move(mlp));
+  workload gated = by_row("swiglu_1", 1, 2048, 6.0 * 5632, [](graph& g, value x) {
+    const value gate = dsl::matmul_t(x, g.weight("gate", f32, {5632, 2048}));
+    const value silu = gate / (dsl::exp(-gate) + number(g, 1));
+    return dsl::matmul_t(silu * dsl::matmul_t(x, g.weight("up", f32, {5632, 2048})), g.weight("down", f32, {2048, 5632}));
+  });
+  gated.reads_mostly = true;
+  all.push_back(std::move(gated));
+  all.push_back(decoder_layer(f32));
+  all.push_back(decoder_layer(bf16));
+
+  workload image{"conv3x3_bn_relu", f32, 2.0 * 64 * 64 * 9 * 56 * 56};
+  image.make = [](int64 channels) {
+    graph g("bench");
+    dsl::conv_options padded;
+    for (auto& p : padded.pad) p = 1;
+    const auto along = [&](const char* name) { return dsl::reshape(g.weight(name, f32, {channels}), dsl::shape{channels, 1, 1}); };
+    const value r = dsl::conv2d(g.input("x", f32, {1, 64, 56, 56}), g.weight("w", f32, {channels, 64, 3, 3}), padded);
+    const value normal = (r - along("mean")) / dsl::sqrt(along("variance") + number(g, 1e-5f));
+    g.output("y", relu(g, normal * along("gain") + along("bias")));
+    return g;
+  };
+  image.size = 64;
+  image.checked = 1;
+  all.push_back(std::move(image));
+
+  workload independent{"horizontal_16x4096", f32, 4.0 * 16 * 4096};
+  independent.make = [](int64 count) {
+    graph g("bench");
+    for (int64 i = 0; i < 16; ++i) {
+      const auto k = static_cast<float>(i);
+      const value x = g.input(numbered("x", i), f32, {count});
+      g.output(numbered("y", i), relu(g, x * number(g, 1 + 0.1f * k) + number(g, 0.01f * k)) * number(g, 0.9f - 0.01f * k));
+    }
+    return g;
+  };
+  independent.size = independent.checked = 4096;
+  all.push_back(std::move(independent));
+  all.push_back(rows_in(by_row("call_16", 1, 16, 1, relu), 1));
+  return all;
+}
+
+ir::graph graph_to_plan(int64 count) {
+  constexpr int64 width = 64;
+  graph g("plan");
+  value x = g.input("x", f32, {8, width});
+  for (int64 block = 0; static_cast<int64>(g.size()) < count; ++block) {
+    const value h = nn::rms_norm(x, g.weight(numbered("gain.", block), f32, {width}), number(g, 1e-5f));
+    const value up = dsl::matmul_t(h, g.weight(numbered("up.", block), f32, {width, width}));
+    const value bent = chain(g, up) + h;
+    x = x + dsl::matmul_t(bent, g.weight(numbered("down.", block), f32, {width, width}));
+    if (block % 4 == 3) x = nn::softmax(x);
+  }
+  g.output("y", x);
+  return g;
+}
+
+}  // namespace poot::tool
