@@ -3,6 +3,7 @@
 /// differs is an error, and so is an index that lies outside.
 
 #include <poot/run/host/make_step.hpp>
+#include <poot/run/host/straight_step.hpp>
 
 #include <vector>
 
@@ -28,6 +29,7 @@ class difference_found : public error {
 /// How a program is loaded.
 struct load_options {
   bool check = false;  ///< slow: every region also runs unfused
+  view<straight_function> kernels{};  ///< of a typed program: the straight-line kernel of each launch, null where it has none
   /// Exchanges the step of a launch; tests break a region's body with it.
   std::unique_ptr<step> (*substitute)(std::unique_ptr<step>, const plan::program_view&, const plan::launch&) = nullptr;
 };

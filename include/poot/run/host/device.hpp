@@ -17,8 +17,8 @@ namespace poot::run::host {
 /// One loaded program with memory of its own.
 class session {
  public:
-  session(plan::program p, int threads)
-      : executor_(std::make_unique<executor>(threads)), entry_(&executor_->add_entry("main", std::move(p))) {}
+  session(plan::program p, int threads, const load_options& options = {})
+      : executor_(std::make_unique<executor>(threads)), entry_(&executor_->add_entry("main", std::move(p), options)) {}
 
   const plan::program_view& program() const { return entry_->program(); }
   /// Lends memory for an input, a weight or a state until the next call for that name.
@@ -46,7 +46,9 @@ class session {
 template <auto Model, plan::options Wanted>
 class typed_session {
  public:
-  explicit typed_session(int threads) : session_(plan::instantiate<Model, targets::host, Wanted>(), threads) {}
+  explicit typed_session(int threads)
+      : session_(plan::instantiate<Model, targets::host, Wanted>(), threads,
+                 load_options{.kernels = straight_kernels<planned<Model, targets::host, Wanted>>()}) {}
 
   /// Binds and runs. States that are not bound keep their values here, zero at first.
   template <dsl::any_binding... B>

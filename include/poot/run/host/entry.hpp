@@ -28,7 +28,10 @@ class entry {
     make_constants(false);
     for (const plan::launch& l : view_.prologue) run_once(l);
     for (uint32 i = 0; i < view_.launches.size(); ++i) {
-      std::unique_ptr<step> s = make_step(view_, view_.launches[i]);
+      const straight_function kernel = i < options.kernels.size() ? options.kernels[i] : nullptr;
+      std::unique_ptr<step> s;
+      if (kernel) s = std::make_unique<straight_step>(view_, view_.launches[i], kernel);
+      else s = make_step(view_, view_.launches[i]);
       if (options.substitute) s = options.substitute(std::move(s), view_, view_.launches[i]);
       if (options.check) s = std::make_unique<checked_step>(view_, i, view_.launches[i], std::move(s));
       steps_.push_back(std::move(s));
