@@ -6,7 +6,8 @@
 
 #include <poot/ir/interpret.hpp>
 #include <poot/ir/parse.hpp>
-#include <poot/run/host/executor.hpp>
+#include <poot/poot.hpp>
+#include <poot/run/host/device.hpp>
 
 #include "../support/draws.hpp"
 
@@ -20,7 +21,19 @@
 namespace {
 
 using namespace poot;
+using namespace poot::literals;
 using poot_tests::draws;
+
+// A typed program's regions are code of their own, instantiated here under the flags.
+constexpr auto every_op = [](auto x, auto b) {
+  auto h = x * b + 0.5_f;
+  h = max(h, -h) / 3_f - min(x, b);
+  h = tanh(h * b - x) - exp(-h) * sin(x);
+  h = erf(h) + cos(b) * log(abs(x) + 1_f);
+  return pow(sqrt(abs(h)) + recip(b), number<1.5>) - floor(x) / b;
+};
+constexpr auto dense = output<"y">(block(every_op, input<"x", f32, 13, 67>, input<"b", f32, 13, 67>));
+constexpr auto broadcast_row = output<"y">(block(every_op, input<"x", f32, 13, 67>, input<"b", f32, 67>));
 
 enum class values : uint8 { any, moderate };
 
@@ -167,6 +180,31 @@ class digest {
     for (const auto* all : {&wanted.outputs, &wanted.states})
       for (const ir::named_tensor& n : *all)
         for (const uint64 bits : n.value.bits) mix(normal(n.value.type.element, bits));
+  }
+
+  /// The same for a typed model of x and b.
+  template <auto Model>
+  void typed() {
+    const ir::graph_view v = frozen<Model>.view();
+    std::vector<ir::named_tensor> given;
+    std::vector<float> x, b;
+    for (const auto& [name, to] : {std::pair{std::string_view("x"), &x}, std::pair{std::string_view("b"), &b}}) {
+      given.push_back({name, draw_tensor(draws_, v.type(v.find_leaf(name)), values::any)});
+      to->resize(given.back().value.bits.size());
+      std::memcpy(to->data(), bytes_of(given.back().value).data(), 4 * to->size());
+    }
+    const ir::interpretation wanted = ir::interpret(v, {given.data(), given.size()});
+    std::vector<float> y(wanted.outputs[0].value.bits.size());
+    for (const run::host::isa isa : {run::host::isa::avx512, run::host::isa::avx2, run::host::isa::baseline}) {
+      if (isa > run::host::detect()) continue;
+      for (const int threads : {1, 2}) {
+        run::host::force(isa);
+        auto run = host(threads).load<Model>();
+        run(bind<"x">(x), bind<"b">(b), into<"y">(y));
+        compare(v, {"y", dtype::f32, normalised(dtype::f32, y.data(), y.size())}, wanted, {true, threads, isa, false});
+      }
+    }
+    for (const uint64 bits : wanted.outputs[0].value.bits) mix(normal(dtype::f32, bits));
   }
 
   uint64 value() const { return hash_; }
@@ -369,6 +407,10 @@ int main(int argc, char** argv) {
   for (const std::string& t : numbers) group("pointwise " + t, [&](digest& d) { d.graph(pointwise_of(t)); });
   group("casts", [&](digest& d) {
     for (const std::string& t : numbers) d.graph(casts_of(t));
+  });
+  group("typed", [&](digest& d) {
+    d.typed<dense>();
+    d.typed<broadcast_row>();
   });
   group("chains", [&](digest& d) { d.graph(long_chain()); });
   group("rows", [&](digest& d) {
