@@ -216,7 +216,7 @@ class fusion_draws {
       vec<uint32> fitting;
       for (uint32 id = 0; id < g.size(); ++id)
         if (g.eqns[id].type == g.eqns[s].type && (g.eqns[id].kind == ir::op::dynamic_update_slice || chance(15))) fitting.push_back(id);
-      if (!fitting.empty() && chance(85)) g.add_output(g.view_of().name_of(s), fitting[fitting.size() - 1 - d.less_than(fitting.size() < 3 ? fitting.size() : 3)]);
+      if (!fitting.empty() && chance(85)) g.add_output(std::string(g.view_of().name_of(s)), fitting[fitting.size() - 1 - d.less_than(fitting.size() < 3 ? fitting.size() : 3)]);
     }
     std::vector<bool> read(g.size(), false);
     for (const poot::ir::eqn& e : g.eqns)

@@ -70,7 +70,7 @@ static bool agrees(const ir::graph_view& g, const region_rules::facts& f, const 
 
 TEST_CASE("agrees with the slow checker on every partition of small graphs") {
   const bool thorough = std::getenv("POOT_LONG");
-  const int graphs = thorough ? 400 : 600, most_ops = thorough ? 9 : 7;
+  const int graphs = thorough ? 5000 : 600, most_ops = thorough ? 9 : 7;
   int64 legal = 0, illegal = 0, wrong = 0;
   for (int seed = 0; seed < graphs && !wrong; ++seed) {
     poot_tests::fusion_draws d(1000 + static_cast<uint64>(seed));
