@@ -133,7 +133,7 @@ inline drawn_counts draw_counts(draws& d, const ir::graph_view& g) {
   return all;
 }
 
-/// Values for every input, weight and state of `g`. `previous` gives those that stay: weights, and states.
+/// Values for every input, weight and state of `g`.
 inline std::vector<ir::named_tensor> draw_bindings(draws& d, const ir::graph_view& g, const drawn_counts& counts) {
   std::vector<ir::named_tensor> made;
   for (uint32 id = 0; id < g.size(); ++id)
