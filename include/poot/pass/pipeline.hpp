@@ -23,6 +23,13 @@ struct no_watch {
   constexpr void operator()(const graph_view&, pass_id) const {}
 };
 
+/// Else `recognize_packed` would copy the graph as it is.
+constexpr bool has_packed_values(const graph_view& g) {
+  for (const eqn& e : g.eqns)
+    if (is_packed(e.type.element)) return true;
+  return false;
+}
+
 /// Requires: a verified graph. Ensures: the same values bit for bit, every order set. `watch` sees the graph after each pass.
 template <class Watch = no_watch>
 constexpr prepared run_passes(const graph_view& traced, const target& where, Watch watch = {}) {
@@ -41,10 +48,15 @@ constexpr prepared run_passes(const graph_view& traced, const target& where, Wat
   made(cse(g, p.notes), pass_id::cse);
   made(fold_iota(g, p.notes), pass_id::fold_iota);
   made(dce(g, p.notes), pass_id::dce);
-  made(recognize_packed(g, p.notes), pass_id::recognize_packed);
+  const size_t before = p.notes.changed.size();
+  if (has_packed_values(g)) made(recognize_packed(g, p.notes), pass_id::recognize_packed);
+  else watch(graph_view(g), pass_id::recognize_packed);
   made(fold_widening_casts(g, p.notes), pass_id::fold_widening_casts);
-  made(dce(g, p.notes), pass_id::dce);  // casts and gathers that the two passes above folded into their readers
-  made(prepare_reductions(g, where.caps.fma_fused, p.notes), pass_id::prepare_reductions);
+  // casts and gathers that the two passes above folded into their readers
+  if (p.notes.changed.size() > before) made(dce(g, p.notes), pass_id::dce);
+  else watch(graph_view(g), pass_id::dce);
+  if (set_orders(g.eqns, where.caps.fma_fused)) p.notes.changed.push_back(pass_id::prepare_reductions);
+  watch(graph_view(g), pass_id::prepare_reductions);
   p.optimized = std::move(g);
   return p;
 }

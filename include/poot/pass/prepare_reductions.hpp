@@ -11,10 +11,10 @@ inline constexpr ir::order row_order{256, 4096, false};
 /// Chunk along K of a contraction, elements; `fused` is the target's.
 inline constexpr ir::order contraction_order{1, 256, false};
 
-constexpr graph prepare_reductions(const graph_view& g, bool fma_is_exact, record& notes) {
-  rewriter r(g);
-  for (uint32 id = 0; id < g.size(); ++id) {
-    eqn& made = r.result().eqns[r.copy(id)];
+/// In place. Returns whether an order has changed.
+constexpr bool set_orders(vec<eqn>& eqns, bool fma_is_exact) {
+  bool changed = false;
+  for (eqn& made : eqns) {
     ir::order wanted{};
     if (made.kind == op::reduce_sum && is_float(made.type.element)) wanted = row_order;
     if (ir::is_contraction(made.kind)) {
@@ -23,8 +23,15 @@ constexpr graph prepare_reductions(const graph_view& g, bool fma_is_exact, recor
     }
     if (made.sum == wanted) continue;
     made.sum = wanted;
-    r.mark_changed();
+    changed = true;
   }
+  return changed;
+}
+
+constexpr graph prepare_reductions(const graph_view& g, bool fma_is_exact, record& notes) {
+  rewriter r(g);
+  for (uint32 id = 0; id < g.size(); ++id) r.copy(id);
+  if (set_orders(r.result().eqns, fma_is_exact)) r.mark_changed();
   return r.finish(notes, pass_id::prepare_reductions);
 }
 

@@ -149,14 +149,19 @@ constexpr program plan_regions(ir::graph optimized, const target& where, fuse::p
   return p;
 }
 
-/// Plans an already prepared graph.
-constexpr program plan_prepared(ir::graph optimized, const target& where, const options& wanted) {
+/// The regions that these options and the target allow.
+constexpr fuse::partition choose_regions(const graph_view& optimized, const target& where, const options& wanted) {
   fuse::rules allowed;
   allowed.with_broadcast = wanted.with_broadcast;
   allowed.fuse_narrow_casts = wanted.fuse_narrow_casts;
   allowed.horizontal = wanted.horizontal;
   allowed.max_buffers = static_cast<uint32>(where.caps.max_buffers);
-  fuse::partition regions = fuse::choose_regions(optimized, allowed, wanted.fuse);
+  return fuse::choose_regions(optimized, allowed, wanted.fuse);
+}
+
+/// Plans an already prepared graph.
+constexpr program plan_prepared(ir::graph optimized, const target& where, const options& wanted) {
+  fuse::partition regions = choose_regions(optimized, where, wanted);
   return plan_regions(std::move(optimized), where, std::move(regions));
 }
 

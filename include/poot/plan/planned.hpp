@@ -75,11 +75,13 @@ struct frozen_prepared {
   }
 };
 
+template <auto Model>
+inline constexpr bool is_verified = ir::verify(dsl::frozen<Model>.view());
+
 template <auto Model, target Where>
 constexpr pass::prepared prepare_model() {
-  const graph_view traced = dsl::frozen<Model>.view();
-  ir::verify(traced);
-  return pass::run_passes(traced, Where);
+  static_assert(is_verified<Model>);
+  return pass::run_passes(dsl::frozen<Model>.view(), Where);
 }
 template <auto Model, target Where>
 inline constexpr auto prepared_model = frozen_prepared<[] {
@@ -100,10 +102,47 @@ constexpr ir::graph thaw(const graph_view& g) {
   return r;
 }
 
+/// The chosen regions at exact size, for the same reason.
+struct partition_sizes {
+  size_t regions = 0, members = 0, equations = 0, declines = 0;
+};
+template <partition_sizes S>
+struct frozen_partition {
+  std::array<fuse::partition::region, S.regions> regions{};
+  std::array<uint32, S.members> members{};
+  std::array<uint32, S.equations> region_of{};
+  std::array<fuse::decline, S.declines> declines{};
+
+  constexpr explicit frozen_partition(const fuse::partition& p) {
+    for (size_t i = 0; i < S.regions; ++i) regions[i] = p.regions[i];
+    for (size_t i = 0; i < S.members; ++i) members[i] = p.members[i];
+    for (size_t i = 0; i < S.equations; ++i) region_of[i] = p.region_of[i];
+    for (size_t i = 0; i < S.declines; ++i) declines[i] = p.declines[i];
+  }
+  constexpr fuse::partition thaw() const {
+    fuse::partition p;
+    p.regions = view<fuse::partition::region>(regions.data(), S.regions);
+    p.members = view<uint32>(members.data(), S.members);
+    p.region_of = view<uint32>(region_of.data(), S.equations);
+    p.declines = view<fuse::decline>(declines.data(), S.declines);
+    return p;
+  }
+};
+
+template <auto Model, target Where, options Wanted>
+constexpr fuse::partition partition_model() {
+  return choose_regions(prepared_model<Model, Where>.optimized.view(), Where, Wanted);
+}
+template <auto Model, target Where, options Wanted>
+inline constexpr auto chosen_regions = frozen_partition<[] {
+  const fuse::partition p = partition_model<Model, Where, Wanted>();
+  return partition_sizes{p.regions.size(), p.members.size(), p.region_of.size(), p.declines.size()};
+}()>(partition_model<Model, Where, Wanted>());
+
 template <auto Model, target Where, options Wanted>
 constexpr program plan_model() {
   constexpr const auto& ready = prepared_model<Model, Where>;
-  program p = plan_prepared(thaw(ready.optimized.view()), Where, Wanted);
+  program p = plan_regions(thaw(ready.optimized.view()), Where, chosen_regions<Model, Where, Wanted>.thaw());
   for (pass::pass_id id : ready.changed) p.changed.push_back(id);
   for (const pass::numerical_decline& d : ready.numerical_declines) p.declined_numerically.push_back(d);
   return p;
