@@ -88,11 +88,21 @@ class vec {
     if (count_ == capacity_) reserve(capacity_ ? 2 * capacity_ : 8);
     first_[count_++] = std::move(value);
   }
+  /// `items` may be elements of this very array.
   constexpr void append(view<T> items) {
     const size_t count = count_ + items.size();
-    if (count > capacity_) reserve(count + capacity_);
-    T* to = first_ + count_;
-    for (const T& item : items) *to++ = item;
+    if (count <= capacity_) {
+      T* to = first_ + count_;
+      for (const T& item : items) *to++ = item;
+    } else {
+      const size_t capacity = count + capacity_;
+      T* grown = new T[capacity]{};
+      for (size_t i = 0; i < items.size(); ++i) grown[count_ + i] = items[i];
+      for (size_t i = 0; i < count_; ++i) grown[i] = std::move(first_[i]);
+      delete[] first_;
+      first_ = grown;
+      capacity_ = capacity;
+    }
     count_ = count;
   }
   /// Drops all but the first `count` elements, of which there are at least as many.

@@ -25,6 +25,14 @@ constexpr int sum(view<int> items) {
 static_assert(vec<int>().empty() && vec<int>().data() == nullptr && vec<int>(3, 7) == vec<int>{7, 7, 7});
 static_assert(squares(100).size() == 100 && squares(100).back() == 99 * 99 && sum(squares(4)) == 14);
 static_assert(sum(view<int>(squares(10)).subview(2, 3)) == 4 + 9 + 16);
+static_assert([] {  // elements of its own, moved or not by the growth
+  vec<vec<int>> v;
+  for (int i = 0; i < 5; ++i) v.push_back(squares(i));
+  for (int i = 0; i < 4; ++i) v.append(v);
+  for (size_t i = 0; i < v.size(); ++i)
+    if (!(v[i] == squares(static_cast<int>(i % 5)))) return false;
+  return v.size() == 80;
+}());
 static_assert([] {
   vec<int> a = squares(20), b = a;
   b[3] = -1;
