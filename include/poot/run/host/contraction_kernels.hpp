@@ -1,6 +1,7 @@
 #pragma once
 /// The contraction kernels of each instruction set, and what they read. contraction.hpp is what to call.
 
+#include <poot/core/hash.hpp>
 #include <poot/run/host/interleave.hpp>
 #include <poot/run/host/simd.hpp>
 
@@ -73,17 +74,20 @@ struct contraction_kernels {
 
 namespace poot::run::host {
 
+/// Changes with what the kernels and their callers must agree on; see tile_layout.
+inline constexpr uint64 contraction_layout =
+    mix(sizeof(panel_source), mix(sizeof(contraction_kernels), mix(group_rows, dtype_count)));
+template <uint64 Layout>
+const contraction_kernels& precompiled_contraction_kernels();
+
 /// Of the instruction set in use.
+inline const contraction_kernels& current_contraction_kernels() {
 #if defined(POOT_PRECOMPILED) && !defined(POOT_PRECOMPILING)
-const contraction_kernels& current_contraction_kernels();  // in poot::precompiled
+  return precompiled_contraction_kernels<contraction_layout>();
 #else
-#ifndef POOT_PRECOMPILING
-inline
-#endif
-const contraction_kernels& current_contraction_kernels() {
   return *POOT_FOR_ISA(kernels);
-}
 #endif
+}
 
 /// Interleaved weights as kernels read them.
 inline panel_source source_of(const weights& w) {

@@ -151,8 +151,19 @@ struct tile_functions {
   tile_function (*argmax_rows)(carrier);
 };
 
+/// Changes with what the kernels and their callers must agree on: it is part of the precompiled functions' names, so that
+/// headers of one version do not link with the library of another.
+inline constexpr uint64 tile_layout = [] {
+  uint64 h = mix(sizeof(tile_functions), tile_elements);
+  for (const ir::op_row& r : ir::op_table) h = mix(h, hash_text(r.name));
+  return h;
+}();
+template <uint64 Layout>
+tile_functions precompiled_tile_functions();
+
 #if defined(POOT_PRECOMPILED) && !defined(POOT_PRECOMPILING)
-tile_functions current_tile_functions();  // in poot::precompiled
+/// Of the instruction set in use; in poot::precompiled.
+inline tile_functions current_tile_functions() { return precompiled_tile_functions<tile_layout>(); }
 #endif
 
 }  // namespace poot::run::host

@@ -19,10 +19,7 @@
 namespace poot::run::host {
 
 /// Of the instruction set in use.
-#ifndef POOT_PRECOMPILING
-inline
-#endif
-tile_functions current_tile_functions() {
+inline tile_functions current_tile_functions() {
   return {POOT_FOR_ISA(find_unary), POOT_FOR_ISA(find_binary), POOT_FOR_ISA(find_select),
           POOT_FOR_ISA(find_conversion), POOT_FOR_ISA(find_load), POOT_FOR_ISA(find_store),
           POOT_FOR_ISA(find_fill), POOT_FOR_ISA(find_stream), POOT_FOR_ISA(find_chain),
