@@ -15,8 +15,6 @@ namespace {
 using ir::graph;
 using ir::value;
 
-constexpr int64 mib16 = int64{16} << 20;
-
 value number(graph& g, float v) { return {&g, g.literal(dtype::f32, std::bit_cast<uint32>(v))}; }
 value relu(graph& g, value x) { return dsl::max(x, number(g, 0)); }
 value norm_gain(graph& g, const char* name, int64 width) { return g.weight(name, f32, {width}); }
