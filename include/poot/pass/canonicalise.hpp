@@ -12,11 +12,6 @@ namespace poot::pass {
 
 namespace detail {
 
-constexpr bool is_commutative(op o) {
-  return o == op::add || o == op::mul || o == op::max || o == op::min || o == op::eq || o == op::ne ||
-         (o >= op::bit_and && o <= op::bit_xor);
-}
-
 /// The bits of one in `t`.
 constexpr uint64 one_bits(dtype t) {
   if (!is_float(t)) return 1;
@@ -51,7 +46,7 @@ struct canonicaliser {
     return neutral && forward(id, a);
   }
 
-  /// −(−x), | −x |, ||x||, a cast to the type it has, a widening after a widening.
+  /// −(−x), | −x |, ||x||, a cast to the type it has.
   constexpr bool drop_unary(uint32 id, op o, uint32 a) {
     const graph_view b = r.built();
     const eqn& in = b[a];
@@ -61,7 +56,7 @@ struct canonicaliser {
     const dtype t = in.type.element;
     if (o == op::abs && in.kind == op::neg && (is_float(t) || is_signed(t))) {  // |−x| of unsigned x wraps
       const uint32 operand[1] = {b.operands(a)[0]};
-      r.emit(id, r.from[id], {operand, 1});
+      if (!(b[operand[0]].kind == op::abs && forward(id, operand[0]))) r.emit(id, r.from[id], {operand, 1});
       return true;
     }
     return false;
@@ -110,8 +105,8 @@ struct canonicaliser {
     eqn reshape = e;
     reshape.kind = op::reshape;
     reshape.attrs = {};
-    const uint32 operand[1] = {a};
-    r.emit(id, reshape, {operand, 1});
+    const uint32 operand[1] = {made(a).kind == op::reshape ? r.built().operands(a)[0] : a};
+    if (!forward(id, operand[0])) r.emit(id, reshape, {operand, 1});
     return true;
   }
 
@@ -173,10 +168,7 @@ struct canonicaliser {
       if (e.kind == op::select && r[in[1]] == r[in[2]] && forward(id, r[in[1]])) return;
       if (in.size() == 2) {
         uint32 operands[2] = {r[in[0]], r[in[1]]};
-        const graph_view b = r.built();
-        const bool constant0 = b.is_scalar_constant(operands[0]), constant1 = b.is_scalar_constant(operands[1]);
-        const bool swap = is_commutative(e.kind) &&
-                          (constant0 != constant1 ? constant0 : operands[0] > operands[1]);
+        const bool swap = stands_reversed(r.built(), e.kind, operands[0], operands[1]);
         if (swap) std::swap(operands[0], operands[1]);
         if (drop_neutral(id, e.kind, operands[0], operands[1])) return;
         if (swap) {

@@ -35,6 +35,13 @@ constexpr graph cse(const graph_view& g, record& notes) {
   for (uint32 id = 0; id < size; ++id) {
     const uint32 made = r.copy(id);
     if (ir::is_named_leaf(g[id].kind)) continue;
+    if (g[id].operands.count == 2) {  // renaming operands may have reversed them
+      uint32* in = &r.result().operand_pool[r.result().eqns[made].operands.first];
+      if (stands_reversed(r.built(), g[id].kind, in[0], in[1])) {
+        std::swap(in[0], in[1]);
+        r.mark_changed();
+      }
+    }
     const graph_view built = r.built();
     size_t at = detail::hash_eqn(built, built[made]) & (capacity - 1);
     while (table[at] != empty && !detail::same_eqn(built, built[table[at]], built[made])) at = (at + 1) & (capacity - 1);

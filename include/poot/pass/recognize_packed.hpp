@@ -19,7 +19,7 @@ constexpr graph recognize_packed(const graph_view& g, record& notes) {
       uint32 weight = r[in[1]];
       // Decoding is exact in f32, so a cast to f32 before the contraction is the contraction's own load.
       if (b[weight].kind == op::cast && b[weight].type.element == dtype::f32 &&
-          is_packed(b.type(b.operands(weight)[0]).element) && (e.kind == op::indexed_matmul || g.attrs(id)[0] == 1))
+          is_packed(b.type(b.operands(weight)[0]).element) && (e.kind == op::indexed_matmul || (!g.attrs(id).empty() && g.attrs(id)[0] != 0)))
         weight = b.operands(weight)[0];
       if (is_packed(b.type(weight).element)) {
         eqn made = e;

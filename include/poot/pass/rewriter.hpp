@@ -112,6 +112,17 @@ class rewriter {
   bool changed_ = false;
 };
 
+constexpr bool is_commutative(op o) {
+  return o == op::add || o == op::mul || o == op::max || o == op::min || o == op::eq || o == op::ne ||
+         (o >= op::bit_and && o <= op::bit_xor);
+}
+/// Are the operands of a commutative op out of canonical order, which is constants last, else as they are defined?
+constexpr bool stands_reversed(const graph_view& g, op o, uint32 first, uint32 second) {
+  if (!is_commutative(o)) return false;
+  const bool constant0 = g.is_scalar_constant(first), constant1 = g.is_scalar_constant(second);
+  return constant0 != constant1 ? constant0 : first > second;
+}
+
 /// How often each value is read; an output counts as a read.
 constexpr vec<uint32> count_uses(const graph_view& g) {
   vec<uint32> uses(g.size(), 0);

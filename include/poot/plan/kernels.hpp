@@ -25,7 +25,7 @@ constexpr uint64 hash_region(const program_view& p, const launch& l, vec<uint32>
     h = mix(h, static_cast<uint64>(e.kind) | static_cast<uint64>(e.sum.lanes) << 16 |
                    static_cast<uint64>(e.sum.chunk) << 32 | static_cast<uint64>(e.sum.fused) << 8);
     for (uint32 in : g.operands(e))
-      h = g.is_scalar_constant(in) ? mix(h, static_cast<uint64>(g.attrs(in)[0]) + 0x9e37) : mix(h, local[in]);
+      h = g.is_scalar_constant(in) ? mix(mix(h, 0xffffffffu), static_cast<uint64>(g.attrs(in)[0])) : mix(h, local[in]);
     const bool may_be_left_out = e.kind == ir::op::matmul || e.kind == ir::op::packed_contraction;  // transpose_b=0
     if (e.custom) h = mix(h, hash_text(e.custom->name));
     if (e.kind != ir::op::slice)
@@ -61,14 +61,14 @@ inline constexpr uint32 max_section = 64;
 /// Finds runs of launches that repeat, longest total first from each start.
 constexpr void find_sections(program& p) {
   const auto size = static_cast<uint32>(p.launches.size());
+  vec<uint32> end(max_section + 1, 0);  // by length: where launches stop to equal those `length` before; kept from start to start
   uint32 at = 0;
   while (at < size) {
     section best;
     for (uint32 length = 1; length <= max_section && at + 2 * length <= size; ++length) {
-      uint32 matched = 0;
-      while (at + length + matched < size && p.launches[at + matched].kernel == p.launches[at + length + matched].kernel)
-        ++matched;
-      const uint32 times = matched / length + 1;
+      end[length] = end[length] > at + length ? end[length] : at + length;
+      while (end[length] < size && p.launches[end[length] - length].kernel == p.launches[end[length]].kernel) ++end[length];
+      const uint32 times = (end[length] - at) / length;
       if (times >= 2 && times * length > best.times * best.length) best = {at, length, times};
     }
     if (best.length > 1) {
