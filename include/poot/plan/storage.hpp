@@ -30,10 +30,18 @@ class storage_planner {
     return plan::storage_of(p_.placements, id);
   }
 
+  /// The state that output `o` is the new value of, or none.
+  constexpr uint32 state_written_by(const ir::graph_output& o) const {
+    for (uint32 id : states_)
+      if (g().name_of(id) == g().chars(o.name)) return id;
+    return none;
+  }
+
   constexpr void place_leaves_and_views() {
     p_.placements.resize(p_.graph.size());
     for (uint32 id = 0; id < p_.graph.size(); ++id) {
       const ir::eqn& e = p_.graph.eqns[id];
+      if (e.kind == ir::op::state) states_.push_back(id);
       if (ir::is_named_leaf(e.kind)) p_.placements[id].where = place::leaf;
       else if (e.kind == ir::op::reshape) p_.placements[id] = {place::view, g().operands(id)[0], 0};
       else if (e.kind == ir::op::slice && regions_.region_of[id] == none) p_.placements[id] = {place::window, g().operands(id)[0], 0};
@@ -58,8 +66,8 @@ class storage_planner {
     const auto count = static_cast<uint32>(p_.graph.outputs.size());
     for (uint32 k = 0; k < count; ++k) {
       const uint32 value = p_.graph.outputs[k].value, stored = storage_of(value);
-      const uint32 leaf = g().state_of(p_.graph.outputs[k]);
-      const bool is_state = leaf < p_.graph.size();
+      const uint32 leaf = state_written_by(p_.graph.outputs[k]);
+      const bool is_state = leaf != none;
       if (is_state && stored == leaf) continue;  // a state that keeps its value
       if (is_state && write_in_place(leaf, stored)) continue;
       if (!is_state && made_by_[stored] != none && p_.placements[stored].where == place::none) {
@@ -84,12 +92,7 @@ class storage_planner {
     for (uint32 update : chain_) {
       const uint32 before = storage_of(g().operands(update)[0]), overwritten_by = made_by_[update];
       if (storage_of(g().operands(update)[1]) == before) return false;  // the update reads what it overwrites
-      for (uint32 l = overwritten_by + 1; l < p_.launches.size(); ++l)
-        for (uint32 in : run(p_.launches[l].inputs))
-          if (storage_of(in) == before) return false;
-      if (before != state && last_use_[before] == forever) return false;
-      for (const ir::graph_output& o : p_.graph.outputs)
-        if (before == state && storage_of(o.value) == state) return false;  // another result is the old value
+      if (last_use_[before] > overwritten_by) return false;  // read later, or a result itself
     }
     for (uint32 update : chain_) p_.placements[update] = {place::state, state, 0};
     return true;
@@ -156,7 +159,7 @@ class storage_planner {
 
   program& p_;
   const fuse::partition& regions_;
-  vec<uint32> made_by_, last_use_, chain_;
+  vec<uint32> made_by_, last_use_, chain_, states_;
   vec<uint8> used_;
 };
 
