@@ -5,6 +5,7 @@
 /// for integers and bool (i8 sign extended, u8 and bool zero extended), and f64 for f64. A uniform operand is a vector of
 /// equal lanes.
 
+#include <poot/core/hash.hpp>
 #include <poot/ir/evaluate.hpp>
 #include <poot/run/host/elementary.hpp>
 
