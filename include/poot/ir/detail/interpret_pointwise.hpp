@@ -2,6 +2,7 @@
 /// The interpreter's pointwise equations, and the strided copy that broadcasting and movement share.
 
 #include <poot/core/packed.hpp>
+#include <poot/ir/custom.hpp>
 #include <poot/ir/evaluate.hpp>
 #include <poot/ir/tensor.hpp>
 
