@@ -77,6 +77,10 @@ constexpr uint32 storage_of(view<placement> placements, uint32 id) {
   return id;
 }
 
+/// Alignment of every value in the arena and in the tables, bytes: a cache line, and a 512-bit vector.
+inline constexpr int64 alignment = 64;
+constexpr int64 aligned(int64 bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
 /// Copies value `value` to output `output` after the last launch. Needed where a result is a leaf, another result, or
 /// the new value of a state that could not be written in place.
 struct copy {

@@ -7,10 +7,6 @@ namespace poot::plan::detail {
 
 using fuse::grouping;
 
-/// Alignment of every value in the arena and in the tables, bytes: a cache line, and a 512-bit vector.
-inline constexpr int64 alignment = 64;
-constexpr int64 aligned(int64 bytes) { return (bytes + alignment - 1) / alignment * alignment; }
-
 class storage_planner {
  public:
   constexpr storage_planner(program& made, const fuse::partition& regions) : p_(made), regions_(regions) {

@@ -73,7 +73,7 @@ TEST_CASE("the arena is never smaller than what lives at once") {
       for (uint32 id : v(l.outputs)) alive.insert(id);
       int64 bytes = 0;
       for (uint32 id : alive)
-        if (p.placements[id].where == place::arena) bytes += plan::detail::aligned(p.graph.eqns[id].type.bytes());
+        if (p.placements[id].where == place::arena) bytes += plan::aligned(p.graph.eqns[id].type.bytes());
       CHECK(bytes <= p.arena_bytes);
     }
   }

@@ -73,12 +73,12 @@ class checked_step : public step {
   void place(const run_context& c) {
     memory_ = c.memory;
     int64 bytes = 0;
-    each_own(c, [&](uint32, const tensor_type& t) { bytes += plan::detail::aligned(t.bytes()); });
+    each_own(c, [&](uint32, const tensor_type& t) { bytes += plan::aligned(t.bytes()); });
     if (room_.bytes() < bytes) room_ = storage(bytes);
     char* at = room_.data();
     each_own(c, [&](uint32 id, const tensor_type& t) {
       memory_[id] = at;
-      at += plan::detail::aligned(t.bytes());
+      at += plan::aligned(t.bytes());
       if (c.program.graph[id].kind == ir::op::constant) movement::fill_constant(t, c.program.graph.attrs(id), memory_[id]);
     });
     for (uint32 id = 0; id < memory_.size(); ++id)  // views of members

@@ -258,19 +258,19 @@ class entry {
   void finish_copies() {
     if (view_.copies.empty()) return;
     int64 bytes = 0;
-    for (const plan::copy& c : view_.copies) bytes += plan::detail::aligned(view_.graph.type(c.value).bytes());
+    for (const plan::copy& c : view_.copies) bytes += plan::aligned(view_.graph.type(c.value).bytes());
     if (saved_.bytes() < bytes) saved_ = storage(bytes);
     char* at = saved_.data();
     for (const plan::copy& c : view_.copies) {
       const int64 size = bound_.counts()(view_.graph.type(c.value)).bytes();
       if (size) std::memcpy(at, memory_[c.value], static_cast<size_t>(size));
-      at += plan::detail::aligned(size);
+      at += plan::aligned(size);
     }
     at = saved_.data();
     for (const plan::copy& c : view_.copies) {
       const int64 size = bound_.counts()(view_.graph.type(c.value)).bytes();
       if (size) std::memcpy(results_[c.output], at, static_cast<size_t>(size));
-      at += plan::detail::aligned(size);
+      at += plan::aligned(size);
     }
   }
 
