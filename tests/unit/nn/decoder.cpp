@@ -32,7 +32,7 @@ TEST_CASE("several layers differ between callers only by equations that occur tw
   // Tables that depend on no operand are nodes, so that a typed trace holds them once; run-time values make them again.
   const auto merged = [](const poot::graph& g) {
     poot::pass::record notes;
-    return three_callers::printed(poot::dsl::in_order_of_outputs(poot::pass::cse(g, notes)));
+    return three_callers::printed(poot::dsl::in_order_of_outputs(poot::pass::cse(poot::dsl::in_order_of_outputs(g), notes)));
   };
   poot::graph of_values("model");
   poot::output<"y">(stack(three_callers::value_of(of_values, x), three_callers::value_of(of_values, at)));
