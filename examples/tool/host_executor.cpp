@@ -79,8 +79,4 @@ class host_executor : public executor {
 
 std::unique_ptr<executor> make_host_executor() { return std::make_unique<host_executor>(); }
 
-std::unique_ptr<loaded_graph> load_on_host(const ir::graph& g, const plan::options& wanted, int threads) {
-  return std::make_unique<loaded_host_graph>(g, wanted, threads);
-}
-
 }  // namespace poot::tool

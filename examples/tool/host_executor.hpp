@@ -8,6 +8,5 @@
 namespace poot::tool {
 
 std::unique_ptr<executor> make_host_executor();
-std::unique_ptr<loaded_graph> load_on_host(const ir::graph& g, const plan::options& wanted, int threads);
 
 }  // namespace poot::tool

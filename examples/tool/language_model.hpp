@@ -36,8 +36,6 @@ class language_model {
   double plan_seconds() const { return plan_seconds_; }
   int threads() const { return host_.threads(); }
 
-  /// Forgets the text so far.
-  void restart() { position_ = 0; }
   int64 position() const { return position_; }
   /// Reads tokens after the text so far; returns the logits after the last of them, f32[vocabulary].
   view<float> read(view<int32> tokens);

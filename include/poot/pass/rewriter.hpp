@@ -123,13 +123,4 @@ constexpr bool stands_reversed(const graph_view& g, op o, uint32 first, uint32 s
   return constant0 != constant1 ? constant0 : first > second;
 }
 
-/// How often each value is read; an output counts as a read.
-constexpr vec<uint32> count_uses(const graph_view& g) {
-  vec<uint32> uses(g.size(), 0);
-  for (const eqn& e : g.eqns)
-    for (uint32 in : g.operands(e)) ++uses[in];
-  for (const ir::graph_output& o : g.outputs) ++uses[o.value];
-  return uses;
-}
-
 }  // namespace poot::pass
