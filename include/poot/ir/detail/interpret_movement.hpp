@@ -16,7 +16,11 @@ constexpr void gather(const index_rule& inside, int axis, const tensor& x, const
   int64 outer = 1;
   for (int i = 0; i < axis; ++i) outer *= x.type.extents[i].code;
   const int64 count = x.type.extents[axis].code, run = words_behind(x.type, axis + 1);
-  if (outer == 0 || run == 0) return;
+  if (outer == 0 || run == 0) {  // nothing is read, but an index outside is refused all the same
+    if (!inside.clamp)
+      for (uint64 index : idx.bits) inside(load_integer(dtype::i32, index), count, "index");
+    return;
+  }
   uint64* to = result.bits.data();
   for (int64 o = 0; o < outer; ++o)
     for (size_t i = 0; i < idx.bits.size(); ++i) {
