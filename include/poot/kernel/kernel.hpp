@@ -1,0 +1,186 @@
+#pragma once
+/// A kernel: what one dispatch does on a device, before it is text.
+///
+/// Structured and small. Memory is buffers of 32-bit words with an integer index, no pointers; narrower elements are parts
+/// of words, so that a device needs no 8-bit or 16-bit storage. Every instruction defines at most one value, named by its
+/// index in its body; a value is visible from there to the end of the block that it stands in. Loops, branches and
+/// barriers are instructions that open and close blocks.
+
+#include <poot/core/text.hpp>
+
+namespace poot::kernel {
+
+/// What a value is. Signed integers are words whose operations say so.
+enum class type : uint8 { none, flag, word, number };  // bool, u32, f32
+
+enum class opcode : uint8 {
+  // immediate: `a` holds the bits
+  literal_word, literal_number, literal_flag,
+  // where this invocation is: workgroup in the grid, invocation in the workgroup
+  group, lane,
+  // word `a` of the launch's metadata
+  meta,
+  // words, wrapping; the divisor of a division is not zero, nor -1 under the lowest value; a shift counts less than 32
+  add, sub, mul, mul_high, div, rem, div_signed, bit_and, bit_or, bit_xor, bit_not, shl, shr, shr_signed,
+  less, less_signed, equal,
+  // numbers: single IEEE operations, rounded once and never contracted
+  fadd, fsub, fmul, fdiv, fsqrt, ffma, ffloor, fless, fless_equal, fequal,
+  // conversions: bits, and values (int32 to the nearest f32; f32 of magnitude below 2^31 towards zero; flag to 0 or 1)
+  to_bits, from_bits, to_number, to_int, to_word,
+  // flags
+  and_, or_, not_,
+  // `a` ? `b` : `c`, of any one type
+  select,
+  // memory: buffer `a`, index `b` in words, value `c`
+  load, store, atomic_and, atomic_or,
+  // memory of the workgroup: array `a`, index `b`, value `c`
+  shared_load, shared_store,
+  // variables: `variable` begins with `a`; `read` of variable `a`; `assign` gives variable `a` the value `b`
+  variable, read, assign,
+  // for (u32 i = a; i < b; i += c): the value is i
+  loop, loop_end,
+  // if (a) … else …
+  branch, branch_else, branch_end,
+  // every invocation of the workgroup gets here before any goes on; all of them do or none
+  barrier,
+  // functions: parameter `a`; the result `a`; `call` of function `a` with the arguments from `b` on, `c` of them
+  parameter, result, call, argument,
+};
+
+/// `note`: the equation that this line computes a part of, for readers of the text.
+struct instruction {
+  opcode code{};
+  type kind = type::none;  ///< of the value it defines
+  uint32 a = 0, b = 0, c = 0;
+  uint32 note = no_note;
+  static constexpr uint32 no_note = 0xffffffffu;
+  constexpr bool operator==(const instruction&) const = default;
+};
+
+using body = vec<instruction>;
+
+/// A function of values, of its own body; it touches no memory.
+struct function {
+  text name;
+  vec<type> parameters;
+  type result = type::none;
+  body code;
+};
+
+enum class access : uint8 { read, write, read_write };
+
+struct buffer {
+  text name;
+  access how = access::read;
+};
+
+/// Memory that the invocations of a workgroup share, one declaration a kernel.
+struct shared_array {
+  text name;
+  type kind = type::number;
+  uint32 size = 0;  ///< elements
+};
+
+/// A word of a launch's metadata, computed from extents when a launch is prepared: ceil(product / divide), the product
+/// being that of axes [first, last) of value `value`; `fixed` if there is no value. `offset`: elements from the start of
+/// the storage that a window lies in to the window.
+struct meta_word {
+  enum class what : uint8 { fixed, product, offset };
+  what kind = what::fixed;
+  uint32 value = 0;
+  uint8 first = 0, last = 0;
+  uint32 divide = 1;
+  int64 fixed = 0;
+  constexpr bool operator==(const meta_word&) const = default;
+};
+
+/// Bound in this order: buffers that are read, the metadata, buffers that are written.
+///
+/// Word 0 of the metadata counts the work: invocations (the first invocations of the grid do them, the last workgroup is
+/// cut by the kernel itself), or workgroups if `by_group`. The grid holds at least as many; a kernel tests its index.
+struct kernel {
+  text name;
+  vec<buffer> buffers;           ///< without the metadata
+  vec<uint32> bindings;          ///< the value behind each buffer
+  vec<meta_word> metadata;
+  vec<shared_array> shared;
+  uint32 workgroup = 64;         ///< invocations
+  bool by_group = false;
+  vec<function> functions;       ///< a function calls earlier ones only
+  body code;
+
+  constexpr uint32 reads() const {
+    uint32 n = 0;
+    for (const buffer& b : buffers) n += b.how == access::read;
+    return n;
+  }
+  constexpr int64 shared_bytes() const {
+    int64 bytes = 0;
+    for (const shared_array& s : shared) bytes += 4 * static_cast<int64>(s.size);
+    return bytes;
+  }
+};
+
+/// Whether an instruction is a value computed from its operands alone.
+constexpr bool is_pure(opcode c) {
+  return c <= opcode::select && c != opcode::meta;
+}
+
+/// How many of `a`, `b`, `c` are values; those come first, but for memory, variables and calls.
+struct operand_use {
+  bool a = false, b = false, c = false;
+};
+constexpr operand_use operands_of(opcode c) {
+  switch (c) {
+    case opcode::literal_word:
+    case opcode::literal_number:
+    case opcode::literal_flag:
+    case opcode::group:
+    case opcode::lane:
+    case opcode::meta:
+    case opcode::read:
+    case opcode::loop_end:
+    case opcode::branch_else:
+    case opcode::branch_end:
+    case opcode::barrier:
+    case opcode::parameter:
+    case opcode::call: return {};
+    case opcode::bit_not:
+    case opcode::fsqrt:
+    case opcode::ffloor:
+    case opcode::to_bits:
+    case opcode::from_bits:
+    case opcode::to_number:
+    case opcode::to_int:
+    case opcode::to_word:
+    case opcode::not_:
+    case opcode::variable:
+    case opcode::branch:
+    case opcode::result:
+    case opcode::argument: return {true, false, false};
+    case opcode::ffma:
+    case opcode::select:
+    case opcode::loop: return {true, true, true};
+    case opcode::load:
+    case opcode::shared_load: return {false, true, false};
+    case opcode::store:
+    case opcode::atomic_and:
+    case opcode::atomic_or:
+    case opcode::shared_store: return {false, true, true};
+    case opcode::assign: return {false, true, false};
+    default: return {true, true, false};
+  }
+}
+
+constexpr std::string_view name(opcode c) {
+  constexpr std::string_view names[] = {
+      "literal_word", "literal_number", "literal_flag", "group", "lane", "meta", "add", "sub", "mul", "mul_high", "div", "rem",
+      "div_signed", "bit_and", "bit_or", "bit_xor", "bit_not", "shl", "shr", "shr_signed", "less", "less_signed", "equal", "fadd",
+      "fsub", "fmul", "fdiv", "fsqrt", "ffma", "ffloor", "fless", "fless_equal", "fequal", "to_bits", "from_bits", "to_number",
+      "to_int", "to_word", "and", "or", "not", "select", "load", "store", "atomic_and", "atomic_or", "shared_load", "shared_store",
+      "variable", "read", "assign", "loop", "loop_end", "branch", "branch_else", "branch_end", "barrier", "parameter", "result",
+      "call", "argument"};
+  return names[static_cast<int>(c)];
+}
+
+}  // namespace poot::kernel
