@@ -1,0 +1,362 @@
+#pragma once
+/// Runs a kernel without a device: the bits that its text must give everywhere.
+///
+///     interpret(k, {buffers, 2}, metadata, groups);  // throws where the kernel does what no text defines
+///
+/// The invocations of a workgroup take every instruction together; branches and loops narrow the set of those that do.
+/// Workgroups run one after the other. So a kernel without races has one result, and a kernel with one is refused.
+
+#include <poot/core/float_environment.hpp>
+#include <poot/core/fma.hpp>
+#include <poot/ir/evaluate.hpp>
+#include <poot/kernel/form.hpp>
+
+namespace poot::kernel {
+
+/// The memory behind a buffer; `count` is in words.
+struct words {
+  uint32* data = nullptr;
+  size_t count = 0;
+};
+
+struct interpretation {
+  /// Refuse two invocations that touch one word without order, unless both read or both are atomic. Between invocations
+  /// of a workgroup a barrier orders shared memory; nothing orders a buffer within a dispatch.
+  bool races = true;
+};
+
+namespace detail {
+
+/// Who touched a word since `interval` began: an invocation by its number + 1, nobody, or several.
+struct touches {
+  static constexpr uint32 nobody = 0, several = 0xffffffffu;
+  uint32 interval = 0, reader = nobody, writer = nobody, atomic = nobody;
+};
+
+enum class touch : uint8 { read, write, atomic };
+
+/// Notes a touch; false where it races with an earlier one.
+constexpr bool note(touches& t, uint32 interval, uint32 invocation, touch how) {
+  if (t.interval != interval) t = {interval};
+  const uint32 who = invocation + 1;
+  const auto by_another = [who](uint32 by) { return by != touches::nobody && by != who; };
+  if (by_another(t.writer)) return false;
+  if (how != touch::read && by_another(t.reader)) return false;
+  if (how != touch::atomic && by_another(t.atomic)) return false;
+  uint32& by = how == touch::read ? t.reader : how == touch::write ? t.writer : t.atomic;
+  by = by_another(by) ? touches::several : who;
+  return true;
+}
+
+class interpreter {
+ public:
+  constexpr interpreter(const kernel& k, view<words> buffers, view<uint32> metadata, interpretation wanted)
+      : k_(k), buffers_(buffers), metadata_(metadata), wanted_(wanted), width_(k.workgroup) {
+    if (buffers.size() != k.buffers.size())
+      fail(text{} << "kernel " << k.name << ": has " << k.buffers.size() << " buffers, given are " << buffers.size());
+    if (metadata.size() != k.metadata.size())
+      fail(text{} << "kernel " << k.name << ": has " << k.metadata.size() << " words of metadata, given are " << metadata.size());
+    for (const function& f : k.functions) frames_.push_back(prepare(f.code));
+    frames_.push_back(prepare(k.code));
+    for (const shared_array& s : k.shared) {
+      shared_.push_back(vec<uint32>(s.size));
+      written_.push_back(vec<uint8>(s.size));
+      shared_touches_.push_back(vec<touches>(wanted.races ? s.size : 0));
+    }
+    for (size_t b = 0; b < buffers.size(); ++b)
+      buffer_touches_.push_back(vec<touches>(wanted.races && k.buffers[b].how != access::read ? buffers[b].count : 0));
+    for (uint32 l = 0; l < width_; ++l) everyone_.push_back(l);
+  }
+
+  constexpr void run_group(uint32 group) {
+    group_ = group;
+    ++interval_;
+    for (vec<uint32>& s : shared_)
+      for (uint32& element : s) element = 0x7fa5a5a5u;  // a signalling NaN
+    for (vec<uint8>& s : written_)
+      for (uint8& element : s) element = 0;
+    frame& f = frames_.back();
+    for (uint32 i = 0; i < f.code->size(); ++i)
+      if ((*f.code)[i].code == opcode::group) fill(f, i, group);
+    run(f, 0, static_cast<uint32>(f.code->size()), everyone_);
+  }
+
+ private:
+  /// A body and the value of each of its instructions in each invocation. A function runs once at a time.
+  struct frame {
+    const body* code = nullptr;
+    vec<uint32> ends{};    ///< of each instruction that opens or splits a block, the next one that ends or splits it
+    vec<uint32> values{};  ///< [instructions, width]
+  };
+
+  constexpr frame prepare(const body& code) {
+    frame f{&code, block_ends(code), vec<uint32>(code.size() * width_)};
+    for (uint32 i = 0; i < code.size(); ++i) {
+      const instruction& now = code[i];
+      if (is_literal(now.code)) fill(f, i, now.a);
+      if (now.code == opcode::meta) fill(f, i, metadata_[now.a]);
+      if (now.code == opcode::lane)
+        for (uint32 l = 0; l < width_; ++l) row(f, i)[l] = l;
+    }
+    return f;
+  }
+  constexpr uint32* row(frame& f, uint32 i) { return f.values.data() + size_t{i} * width_; }
+  constexpr void fill(frame& f, uint32 i, uint32 bits) {
+    for (uint32 l = 0; l < width_; ++l) row(f, i)[l] = bits;
+  }
+  template <class F>
+  constexpr void each(view<uint32> active, F f) const {
+    if (active.size() == width_)
+      for (uint32 l = 0; l < width_; ++l) f(l);
+    else
+      for (uint32 l : active) f(l);
+  }
+
+  [[noreturn]] void wrong(const frame& f, uint32 i, uint32 lane, text what) const {
+    fail(describe(k_, *f.code, i) << ": " << what << ", in invocation " << lane << " of workgroup " << group_);
+  }
+
+  /// Runs instructions [from, to) for the invocations `active`, of which there is one at least.
+  constexpr void run(frame& f, uint32 from, uint32 to, view<uint32> active) {
+    for (uint32 i = from; i < to; ++i) {
+      const instruction& now = (*f.code)[i];
+      switch (now.code) {
+        case opcode::loop:
+          run_loop(f, i, active);
+          i = f.ends[i];
+          break;
+        case opcode::branch:
+          i = run_branch(f, i, active);
+          break;
+        case opcode::barrier:
+          if (active.size() != width_)
+            wrong(f, i, active[0], text("only ") << active.size() << " of " << width_ << " invocations get here");
+          ++interval_;
+          break;
+        case opcode::call: call(f, i, active); break;
+        case opcode::load:
+        case opcode::store:
+        case opcode::atomic_and:
+        case opcode::atomic_or: touch_buffer(f, i, active); break;
+        case opcode::shared_load:
+        case opcode::shared_store: touch_shared(f, i, active); break;
+        default: compute(f, i, active);
+      }
+    }
+  }
+
+  constexpr void run_loop(frame& f, uint32 i, view<uint32> active) {
+    const instruction& now = (*f.code)[i];
+    uint32* const at = row(f, i);
+    const uint32 *first = row(f, now.a), *end = row(f, now.b), *step = row(f, now.c);
+    vec<uint32> live;
+    live.reserve(active.size());
+    for (uint32 l : active) {
+      at[l] = first[l];
+      if (at[l] < end[l]) live.push_back(l);
+    }
+    while (!live.empty()) {
+      run(f, i + 1, f.ends[i], live);
+      size_t kept = 0;
+      for (uint32 l : live) {
+        const uint32 next = at[l] + step[l];
+        if (next <= at[l]) wrong(f, i, l, text("the loop never ends: from ") << at[l] << " it steps by " << step[l]);
+        at[l] = next;
+        if (next < end[l]) live[kept++] = l;
+      }
+      live.truncate(kept);
+    }
+  }
+
+  /// Returns the end of the branch.
+  constexpr uint32 run_branch(frame& f, uint32 i, view<uint32> active) {
+    const uint32* const condition = row(f, (*f.code)[i].a);
+    const uint32 middle = f.ends[i];
+    const bool has_else = (*f.code)[middle].code == opcode::branch_else;
+    vec<uint32> taken, other;
+    taken.reserve(active.size());
+    other.reserve(active.size());
+    for (uint32 l : active) (condition[l] ? taken : other).push_back(l);
+    if (!taken.empty()) run(f, i + 1, middle, taken);
+    if (has_else && !other.empty()) run(f, middle + 1, f.ends[middle], other);
+    return has_else ? f.ends[middle] : middle;
+  }
+
+  constexpr void call(frame& f, uint32 i, view<uint32> active) {
+    const instruction& now = (*f.code)[i];
+    frame& called = frames_[now.a];
+    const body& code = *called.code;
+    for (uint32 p = 0; p < now.c; ++p) {
+      const uint32* const given = row(f, (*f.code)[now.b + p].a);
+      uint32* const parameter = row(called, p);
+      each(active, [&](uint32 l) { parameter[l] = given[l]; });
+    }
+    run(called, now.c, static_cast<uint32>(code.size()), active);
+    const uint32* const result = row(called, code.back().a);
+    uint32* const out = row(f, i);
+    each(active, [&](uint32 l) { out[l] = result[l]; });
+  }
+
+  constexpr void touch_buffer(frame& f, uint32 i, view<uint32> active) {
+    const instruction& now = (*f.code)[i];
+    const words memory = buffers_[now.a];
+    vec<touches>& noted = buffer_touches_[now.a];
+    const uint32* const index = row(f, now.b);
+    uint32* const out = row(f, i);
+    const uint32* const given = now.code == opcode::load ? nullptr : row(f, now.c);
+    const touch how = now.code == opcode::load ? touch::read : now.code == opcode::store ? touch::write : touch::atomic;
+    each(active, [&](uint32 l) {
+      const uint32 at = index[l];
+      if (at >= memory.count)
+        wrong(f, i, l, text("index ") << at << " of buffer " << k_.buffers[now.a].name << ", which has " << memory.count << " words");
+      if (!noted.empty() && !note(noted[at], 0, group_ * width_ + l, how))
+        wrong(f, i, l, text("word ") << at << " of buffer " << k_.buffers[now.a].name << " is touched by another invocation too");
+      switch (now.code) {
+        case opcode::load: out[l] = memory.data[at]; break;
+        case opcode::store: memory.data[at] = given[l]; break;
+        case opcode::atomic_and: memory.data[at] &= given[l]; break;
+        default: memory.data[at] |= given[l];
+      }
+    });
+  }
+
+  constexpr void touch_shared(frame& f, uint32 i, view<uint32> active) {
+    const instruction& now = (*f.code)[i];
+    vec<uint32>& memory = shared_[now.a];
+    const bool loads = now.code == opcode::shared_load;
+    const uint32* const index = row(f, now.b);
+    uint32* const out = row(f, i);
+    const uint32* const given = loads ? nullptr : row(f, now.c);
+    each(active, [&](uint32 l) {
+      const uint32 at = index[l];
+      const auto complain = [&](const char* what) {
+        wrong(f, i, l, text("element ") << at << " of shared " << k_.shared[now.a].name << what);
+      };
+      if (at >= memory.size())
+        wrong(f, i, l, text("index ") << at << " of shared " << k_.shared[now.a].name << ", which has " << memory.size() << " elements");
+      if (loads && !written_[now.a][at]) complain(" is read before it is written");
+      if (wanted_.races && !note(shared_touches_[now.a][at], interval_, l, loads ? touch::read : touch::write))
+        complain(" is touched by another invocation too, with no barrier between");
+      if (loads) {
+        out[l] = memory[at];
+      } else {
+        memory[at] = given[l];
+        written_[now.a][at] = 1;
+      }
+    });
+  }
+
+  /// Instructions that touch nothing but values.
+  constexpr void compute(frame& f, uint32 i, view<uint32> active) {
+    using namespace ieee;
+    const instruction& now = (*f.code)[i];
+    const operand_use uses = operands_of(now.code);
+    uint32* const out = row(f, i);
+    const uint32* const a = uses.a ? row(f, now.a) : nullptr;
+    const uint32* const b = uses.b ? row(f, now.b) : nullptr;
+    const uint32* const c = uses.c ? row(f, now.c) : nullptr;
+    const auto one = [&](auto op) { each(active, [&](uint32 l) { out[l] = op(a[l]); }); };
+    const auto two = [&](auto op) { each(active, [&](uint32 l) { out[l] = op(a[l], b[l]); }); };
+    const auto numbers = [&](auto op) { two([&](uint32 x, uint32 y) { return to_bits(op(from_bits(x), from_bits(y))); }); };
+    const auto compare = [&](auto op) { two([&](uint32 x, uint32 y) -> uint32 { return op(from_bits(x), from_bits(y)); }); };
+    const auto need = [&](auto ok, const char* rule) {
+      each(active, [&](uint32 l) {
+        if (!ok(l)) wrong(f, i, l, text(rule));
+      });
+    };
+    const auto as_signed = [](uint32 x) { return static_cast<int32>(x); };
+    switch (now.code) {
+      case opcode::add: two([](uint32 x, uint32 y) { return x + y; }); break;
+      case opcode::sub: two([](uint32 x, uint32 y) { return x - y; }); break;
+      case opcode::mul: two([](uint32 x, uint32 y) { return x * y; }); break;
+      case opcode::mul_high: two([](uint32 x, uint32 y) { return static_cast<uint32>(uint64{x} * y >> 32); }); break;
+      case opcode::div:
+      case opcode::rem:
+        need([&](uint32 l) { return b[l] != 0; }, "the divisor is 0");
+        if (now.code == opcode::div) two([](uint32 x, uint32 y) { return x / y; });
+        else two([](uint32 x, uint32 y) { return x % y; });
+        break;
+      case opcode::div_signed:
+        need([&](uint32 l) { return b[l] != 0; }, "the divisor is 0");
+        need([&](uint32 l) { return b[l] != 0xffffffffu || a[l] != 0x80000000u; }, "the quotient does not fit");
+        two([&](uint32 x, uint32 y) { return static_cast<uint32>(as_signed(x) / as_signed(y)); });
+        break;
+      case opcode::bit_and:
+      case opcode::and_: two([](uint32 x, uint32 y) { return x & y; }); break;
+      case opcode::bit_or:
+      case opcode::or_: two([](uint32 x, uint32 y) { return x | y; }); break;
+      case opcode::bit_xor: two([](uint32 x, uint32 y) { return x ^ y; }); break;
+      case opcode::bit_not: one([](uint32 x) { return ~x; }); break;
+      case opcode::not_: one([](uint32 x) { return x ^ 1u; }); break;
+      case opcode::shl:
+      case opcode::shr:
+      case opcode::shr_signed:
+        need([&](uint32 l) { return b[l] < 32; }, "it shifts by 32 bits or more");
+        if (now.code == opcode::shl) two([](uint32 x, uint32 y) { return x << y; });
+        else if (now.code == opcode::shr) two([](uint32 x, uint32 y) { return x >> y; });
+        else two([&](uint32 x, uint32 y) { return static_cast<uint32>(as_signed(x) >> y); });
+        break;
+      case opcode::less: two([](uint32 x, uint32 y) -> uint32 { return x < y; }); break;
+      case opcode::less_signed: two([&](uint32 x, uint32 y) -> uint32 { return as_signed(x) < as_signed(y); }); break;
+      case opcode::equal: two([](uint32 x, uint32 y) -> uint32 { return x == y; }); break;
+      case opcode::fadd: numbers([](float x, float y) { return ieee::add(x, y); }); break;
+      case opcode::fsub: numbers([](float x, float y) { return ieee::sub(x, y); }); break;
+      case opcode::fmul: numbers([](float x, float y) { return ieee::mul(x, y); }); break;
+      case opcode::fdiv: numbers([](float x, float y) { return ieee::div(x, y); }); break;
+      case opcode::fsqrt: one([](uint32 x) { return to_bits(ieee::sqrt(from_bits(x))); }); break;
+      case opcode::ffma:
+        each(active, [&](uint32 l) { out[l] = to_bits(ieee::fma(from_bits(a[l]), from_bits(b[l]), from_bits(c[l]))); });
+        break;
+      case opcode::ffloor: one([](uint32 x) { return to_bits(ir::detail::round_down(from_bits(x))); }); break;
+      case opcode::fless: compare([](float x, float y) { return ieee::less(x, y); }); break;
+      case opcode::fless_equal: compare([](float x, float y) { return ieee::less(x, y) || ieee::equal(x, y); }); break;
+      case opcode::fequal: compare([](float x, float y) { return ieee::equal(x, y); }); break;
+      case opcode::to_number: one([&](uint32 x) { return to_bits(static_cast<float>(as_signed(x))); }); break;
+      case opcode::to_int:
+        need([&](uint32 l) { return (a[l] & 0x7fffffffu) < 0x4f000000u; }, "the number does not fit 32 bits");
+        one([](uint32 x) { return static_cast<uint32>(static_cast<int32>(from_bits(x))); });
+        break;
+      case opcode::select: each(active, [&](uint32 l) { out[l] = a[l] ? b[l] : c[l]; }); break;
+      case opcode::to_bits:
+      case opcode::from_bits:
+      case opcode::to_word:
+      case opcode::variable:
+      case opcode::read: {
+        const uint32* const from = row(f, now.a);
+        each(active, [&](uint32 l) { out[l] = from[l]; });
+        break;
+      }
+      case opcode::assign: {
+        uint32* const variable = row(f, now.a);
+        each(active, [&](uint32 l) { variable[l] = b[l]; });
+        break;
+      }
+      default: break;  // values that were filled in before, and arguments
+    }
+  }
+
+  const kernel& k_;
+  view<words> buffers_;
+  view<uint32> metadata_;
+  interpretation wanted_;
+  uint32 width_, group_ = 0, interval_ = 0;
+  vec<frame> frames_;  ///< of the functions, then of the kernel
+  vec<vec<uint32>> shared_;
+  vec<vec<uint8>> written_;
+  vec<vec<touches>> shared_touches_, buffer_touches_;
+  vec<uint32> everyone_;
+};
+
+}  // namespace detail
+
+/// Runs workgroups [0, groups). Buffers are in the order of `kernel.buffers`, and no two of them share memory.
+/// Throws `error` naming the instruction, its equation and the invocation where an index lies outside, a shared element is
+/// read before it is written, a barrier is not reached by all, two invocations race, or an operation has no defined result.
+constexpr void interpret(const kernel& k, view<words> buffers, view<uint32> metadata, uint32 groups, interpretation wanted = {}) {
+  check_form(k);
+  const float_environment environment;
+  detail::interpreter in(k, buffers, metadata, wanted);
+  for (uint32 g = 0; g < groups; ++g) in.run_group(g);
+}
+
+}  // namespace poot::kernel
