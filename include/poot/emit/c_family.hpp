@@ -1,0 +1,322 @@
+#pragma once
+/// The writer that every dialect shares: a kernel as text of the C family, one line an instruction.
+///
+///     uint v12 = v3 + v4;          the value of instruction 12, a word
+///     float m7 = 0.0f;             variable 7
+///     b1[v12] = v13;  // %5        buffer 1; from here on for equation 5
+///
+/// A dialect says how its text begins and ends, and how it spells what differs.
+
+#include <poot/kernel/kernel.hpp>
+
+namespace poot::emit {
+
+/// What the text of a kernel holds besides its instructions.
+struct options {
+  bool comments = true;             ///< names of buffers and numbers of equations; equal kernels may differ in them
+  bool preserve_specials = false;   ///< GLSL: ask for signed zeros, infinities and NaNs (shaderSignedZeroInfNanPreserveFloat32)
+  bool preserve_subnormals = false; ///< GLSL: ask for subnormals (shaderDenormPreserveFloat32)
+};
+
+/// How an operation is written around its operands.
+struct spelling {
+  std::string_view before, between, after;
+};
+
+class c_family {
+ public:
+  constexpr c_family(const kernel::kernel& k, options o) : k_(k), options_(o) {}
+
+  constexpr text write() {
+    begin();
+    for (const kernel::function& f : k_.functions) write_function(f);
+    begin_entry();
+    write_body(k_.code);
+    out_ << "}\n";
+    return std::move(out_);
+  }
+
+ protected:
+  using opcode = kernel::opcode;
+  using instruction = kernel::instruction;
+
+  // ---- what dialects override
+
+  /// Everything before the functions.
+  constexpr virtual void begin() = 0;
+  /// The entry, up to its opening brace and what it declares.
+  constexpr virtual void begin_entry() = 0;
+  constexpr virtual std::string_view function_prefix() const = 0;
+  constexpr virtual std::string_view group() const = 0;
+  constexpr virtual std::string_view lane() const = 0;
+  constexpr virtual std::string_view barrier() const = 0;
+  /// What qualifies the result of an instruction.
+  constexpr virtual std::string_view qualifier(opcode) const { return {}; }
+  /// Operations on values, and atomic ones.
+  constexpr virtual spelling spell(opcode c) const {
+    switch (c) {
+      case opcode::add: return {"", " + ", ""};
+      case opcode::sub: return {"", " - ", ""};
+      case opcode::mul: return {"", " * ", ""};
+      case opcode::div: return {"", " / ", ""};
+      case opcode::rem: return {"", " % ", ""};
+      case opcode::div_signed: return {"uint(int(", ") / int(", "))"};
+      case opcode::bit_and: return {"", " & ", ""};
+      case opcode::bit_or: return {"", " | ", ""};
+      case opcode::bit_xor: return {"", " ^ ", ""};
+      case opcode::bit_not: return {"~", "", ""};
+      case opcode::shl: return {"", " << ", ""};
+      case opcode::shr: return {"", " >> ", ""};
+      case opcode::shr_signed: return {"uint(int(", ") >> ", ")"};
+      case opcode::less: return {"", " < ", ""};
+      case opcode::less_signed: return {"int(", ") < int(", ")"};
+      case opcode::equal: return {"", " == ", ""};
+      case opcode::mul_high: return {"poot_mul_high(", ", ", ")"};
+      case opcode::fadd: return {"poot_fadd(", ", ", ")"};
+      case opcode::fsub: return {"poot_fsub(", ", ", ")"};
+      case opcode::fmul: return {"poot_fmul(", ", ", ")"};
+      case opcode::fdiv: return {"poot_fdiv(", ", ", ")"};
+      case opcode::fsqrt: return {"poot_fsqrt(", "", ")"};
+      case opcode::ffma: return {"poot_ffma(", ", ", ")"};
+      case opcode::ffloor: return {"poot_ffloor(", "", ")"};
+      case opcode::fless: return {"", " < ", ""};
+      case opcode::fless_equal: return {"", " <= ", ""};
+      case opcode::fequal: return {"", " == ", ""};
+      case opcode::to_bits: return {"poot_to_bits(", "", ")"};
+      case opcode::from_bits: return {"poot_from_bits(", "", ")"};
+      case opcode::to_number: return {"float(int(", "", "))"};
+      case opcode::to_int: return {"uint(int(", "", "))"};
+      case opcode::to_word: return {"uint(", "", ")"};
+      case opcode::and_: return {"", " && ", ""};
+      case opcode::or_: return {"", " || ", ""};
+      case opcode::not_: return {"!", "", ""};
+      case opcode::atomic_and: return {"atomicAnd(&", ", ", ")"};
+      case opcode::atomic_or: return {"atomicOr(&", ", ", ")"};
+      default: return {};
+    }
+  }
+
+  // ---- what dialects use
+
+  /// `name` as a comment that ends the line.
+  constexpr void end_line_naming(std::string_view name) {
+    if (options_.comments && !name.empty()) {
+      out_ << "  // ";
+      write_name(name);
+    }
+    out_ << '\n';
+  }
+  /// A line of its own with the kernel's name.
+  constexpr void write_title() {
+    if (!options_.comments || k_.name.empty()) return;
+    out_ << "// ";
+    write_name(k_.name.str());
+    out_ << '\n';
+  }
+  /// Calls `each(is_metadata, buffer, binding)` in the order of binding.
+  template <class Each>
+  constexpr void for_each_binding(Each each) {
+    const uint32 reads = k_.reads();
+    const auto count = static_cast<uint32>(k_.buffers.size());
+    for (uint32 i = 0; i <= count; ++i) {
+      if (i == reads) each(true, 0, i);
+      if (i < count) each(false, i, i < reads ? i : i + 1);
+    }
+  }
+  constexpr void write_shared(std::string_view prefix) {
+    for (uint32 i = 0; i < k_.shared.size(); ++i) {
+      const kernel::shared_array& s = k_.shared[i];
+      out_ << prefix << type_name(s.kind) << " s" << i << '[' << s.size << "];";
+      end_line_naming(s.name.str());
+    }
+  }
+  static constexpr std::string_view type_name(kernel::type t) {
+    return t == kernel::type::number ? "float" : t == kernel::type::word ? "uint" : t == kernel::type::flag ? "bool" : "void";
+  }
+
+  const kernel::kernel& k_;
+  options options_;
+  text out_;
+
+ private:
+  constexpr void write_name(std::string_view name) {
+    for (char c : name) out_ << (c >= ' ' && c <= '~' && c != '\\' ? c : '_');
+  }
+
+  constexpr void write_function(const kernel::function& f) {
+    out_ << function_prefix() << type_name(f.result) << ' ' << f.name << '(';
+    for (uint32 i = 0; i < f.parameters.size(); ++i) out_ << (i ? ", " : "") << type_name(f.parameters[i]) << " p" << i;
+    out_ << ") {\n";
+    write_body(f.code);
+    out_ << "}\n\n";
+  }
+
+  constexpr void write_body(const kernel::body& code) {
+    code_ = code;
+    depth_ = 1;
+    noted_ = instruction::no_note;
+    for (const instruction& in : code_) write_instruction(in);
+  }
+
+  constexpr void write_instruction(const instruction& in) {
+    switch (in.code) {
+      case opcode::literal_word:  // where they are used
+      case opcode::literal_number:
+      case opcode::literal_flag:
+      case opcode::parameter:
+      case opcode::argument: return;
+      case opcode::loop_end:
+      case opcode::branch_else:
+      case opcode::branch_end: --depth_; break;
+      default: break;
+    }
+    constexpr std::string_view spaces = "                                ";
+    const size_t indent = 2 * static_cast<size_t>(depth_);
+    out_ << spaces.substr(0, indent < spaces.size() ? indent : spaces.size());
+    write_line(in);
+    if (options_.comments && in.note != noted_ && in.note != instruction::no_note) {
+      out_ << "  // %" << in.note;
+      noted_ = in.note;
+    }
+    out_ << '\n';
+  }
+
+  constexpr void write_line(const instruction& in) {
+    switch (in.code) {
+      case opcode::store: return write_memory('b', in), write_assigned(in.c);
+      case opcode::shared_store: return write_memory('s', in), write_assigned(in.c);
+      case opcode::atomic_and:
+      case opcode::atomic_or: {
+        const spelling s = spell(in.code);
+        out_ << s.before;
+        write_memory('b', in);
+        out_ << s.between;
+        write_value(in.c);
+        out_ << s.after << ';';
+        return;
+      }
+      case opcode::variable:
+        out_ << type_name(in.kind) << " m" << id_of(in);
+        return write_assigned(in.a);
+      case opcode::assign:
+        out_ << 'm' << in.a;
+        return write_assigned(in.b);
+      case opcode::loop: {
+        const uint32 id = id_of(in);
+        out_ << "for (uint v" << id << " = ";
+        write_value(in.a);
+        out_ << "; v" << id << " < ";
+        write_value(in.b);
+        out_ << "; v" << id << " += ";
+        write_value(in.c);
+        out_ << ") {";
+        ++depth_;
+        return;
+      }
+      case opcode::branch:
+        out_ << "if (";
+        write_value(in.a);
+        out_ << ") {";
+        ++depth_;
+        return;
+      case opcode::branch_else:
+        out_ << "} else {";
+        ++depth_;
+        return;
+      case opcode::loop_end:
+      case opcode::branch_end: out_ << '}'; return;
+      case opcode::barrier: out_ << barrier(); return;
+      case opcode::result:
+        out_ << "return ";
+        write_value(in.a);
+        out_ << ';';
+        return;
+      default: break;
+    }
+    out_ << qualifier(in.code) << type_name(in.kind) << " v" << id_of(in) << " = ";
+    write_expression(in);
+    out_ << ';';
+  }
+
+  constexpr void write_expression(const instruction& in) {
+    switch (in.code) {
+      case opcode::group: out_ << group(); return;
+      case opcode::lane: out_ << lane(); return;
+      case opcode::meta: out_ << "meta[" << in.a << ']'; return;
+      case opcode::read: out_ << 'm' << in.a; return;
+      case opcode::load: return write_memory('b', in);
+      case opcode::shared_load: return write_memory('s', in);
+      case opcode::select:
+        write_value(in.a);
+        out_ << " ? ";
+        write_value(in.b);
+        out_ << " : ";
+        return write_value(in.c);
+      case opcode::call:
+        out_ << k_.functions[in.a].name << '(';
+        for (uint32 i = 0; i < in.c; ++i) {
+          if (i) out_ << ", ";
+          write_value(code_[in.b + i].a);
+        }
+        out_ << ')';
+        return;
+      default: break;
+    }
+    const spelling s = spell(in.code);
+    const kernel::operand_use uses = kernel::operands_of(in.code);
+    out_ << s.before;
+    write_value(in.a);
+    if (uses.b) out_ << s.between, write_value(in.b);
+    if (uses.c) out_ << s.between, write_value(in.c);
+    out_ << s.after;
+  }
+
+  constexpr void write_memory(char array, const instruction& in) {
+    out_ << array << in.a << '[';
+    write_value(in.b);
+    out_ << ']';
+  }
+  constexpr void write_assigned(uint32 id) {
+    out_ << " = ";
+    write_value(id);
+    out_ << ';';
+  }
+
+  /// Value `id` where it is used.
+  constexpr void write_value(uint32 id) {
+    const instruction& in = code_[id];
+    switch (in.code) {
+      case opcode::literal_word: write_word(in.a); return;
+      case opcode::literal_flag: out_ << (in.a ? "true" : "false"); return;
+      case opcode::literal_number: write_number(in.a); return;
+      case opcode::parameter: out_ << 'p' << in.a; return;
+      default: out_ << 'v' << id;
+    }
+  }
+  constexpr void write_word(uint32 bits) {
+    if (bits < 65536) out_ << bits << 'u';
+    else out_.hex(bits) << 'u';
+  }
+  /// Integers below 2^20 in decimal, everything else as its bits.
+  constexpr void write_number(uint32 bits) {
+    const uint32 magnitude = bits & 0x7fffffffu;
+    if (magnitude == 0 || (magnitude >= 0x3f800000u && magnitude < 0x49800000u)) {
+      const uint32 shift = magnitude ? 150 - (magnitude >> 23) : 0;
+      const uint32 significand = magnitude ? (magnitude & 0x7fffffu) | 0x800000u : 0;
+      if (bits != 0x80000000u && (significand & ((1u << shift) - 1)) == 0) {
+        out_ << (bits >> 31 ? "-" : "") << (significand >> shift) << ".0f";
+        return;
+      }
+    }
+    const spelling s = spell(opcode::from_bits);
+    out_ << s.before;
+    out_.hex(bits) << 'u' << s.after;
+  }
+  constexpr uint32 id_of(const instruction& in) const { return static_cast<uint32>(&in - code_.data()); }
+
+  view<instruction> code_;
+  int depth_ = 1;
+  uint32 noted_ = instruction::no_note;
+};
+
+}  // namespace poot::emit

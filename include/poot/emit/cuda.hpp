@@ -1,0 +1,42 @@
+#pragma once
+/// CUDA C++: one function whose parameters are the buffers and the metadata in the order of binding.
+
+#include <poot/emit/c_family.hpp>
+
+namespace poot::emit {
+
+inline constexpr std::string_view cuda_prelude =
+#include <poot/emit/prelude/cuda.inc>
+    ;
+
+class cuda : public c_family {
+ public:
+  using c_family::c_family;
+
+ protected:
+  constexpr virtual std::string_view prelude() const { return cuda_prelude; }
+
+  constexpr void begin() override {
+    write_title();
+    out_ << prelude() << '\n';
+  }
+  constexpr void begin_entry() override {
+    out_ << "extern \"C\" __global__ void __launch_bounds__(" << k_.workgroup << ") poot_kernel(\n";
+    const auto last = static_cast<uint32>(k_.buffers.size());
+    for_each_binding([this, last](bool metadata, uint32 i, uint32 binding) {
+      const bool reads = metadata || k_.buffers[i].how == kernel::access::read;
+      out_ << (reads ? "    const uint* " : "    uint* ");
+      if (metadata) out_ << "meta";
+      else out_ << 'b' << i;
+      out_ << (binding == last ? ") {" : ",");
+      end_line_naming(metadata ? std::string_view() : k_.buffers[i].name.str());
+    });
+    write_shared("  __shared__ ");
+  }
+  constexpr std::string_view function_prefix() const override { return "__device__ inline "; }
+  constexpr std::string_view group() const override { return "blockIdx.x + blockIdx.y * gridDim.x"; }
+  constexpr std::string_view lane() const override { return "threadIdx.x"; }
+  constexpr std::string_view barrier() const override { return "__syncthreads();"; }
+};
+
+}  // namespace poot::emit

@@ -1,0 +1,76 @@
+#pragma once
+/// GLSL 450 for Vulkan: a compute shader whose buffers are bound in set 0.
+
+#include <poot/emit/c_family.hpp>
+
+namespace poot::emit {
+
+inline constexpr std::string_view glsl_prelude =
+#include <poot/emit/prelude/glsl.inc>
+    ;
+
+class glsl final : public c_family {
+ public:
+  using c_family::c_family;
+
+ private:
+  constexpr void begin() override {
+    out_ << "#version 450\n";
+    write_title();
+    if (options_.preserve_specials || options_.preserve_subnormals) {
+      out_ << "#extension GL_EXT_spirv_intrinsics : require\n";
+      if (options_.preserve_specials)  // SignedZeroInfNanPreserve
+        out_ << "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4466], 4461, 32);\n";
+      if (options_.preserve_subnormals)  // DenormPreserve
+        out_ << "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4464], 4459, 32);\n";
+    }
+    out_ << "layout(local_size_x = " << k_.workgroup << ") in;\n\n";
+    for_each_binding([this](bool metadata, uint32 i, uint32 binding) {
+      out_ << "layout(std430, set = 0, binding = " << binding << ") ";
+      if (metadata) {
+        out_ << "readonly buffer poot_meta { uint meta[]; };\n";
+        return;
+      }
+      const kernel::buffer& b = k_.buffers[i];
+      if (b.how == kernel::access::read) out_ << "readonly ";
+      if (b.how == kernel::access::write && !has_atomics(i)) out_ << "writeonly ";
+      out_ << "buffer poot_b" << i << " { uint b" << i << "[]; };";
+      end_line_naming(b.name.str());
+    });
+    write_shared("shared ");
+    out_ << glsl_prelude << '\n';
+  }
+  constexpr bool has_atomics(uint32 buffer) const {
+    for (const instruction& in : k_.code)
+      if ((in.code == opcode::atomic_and || in.code == opcode::atomic_or) && in.a == buffer) return true;
+    return false;
+  }
+  constexpr void begin_entry() override { out_ << "void main() {\n"; }
+  constexpr std::string_view function_prefix() const override { return ""; }
+  constexpr std::string_view group() const override {
+    return "gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x";
+  }
+  constexpr std::string_view lane() const override { return "gl_LocalInvocationID.x"; }
+  constexpr std::string_view barrier() const override { return "barrier();"; }  // orders shared memory too
+  /// `precise` becomes NoContraction.
+  constexpr std::string_view qualifier(opcode c) const override {
+    return c >= opcode::fadd && c <= opcode::ffma ? "precise " : "";
+  }
+  constexpr spelling spell(opcode c) const override {
+    switch (c) {
+      case opcode::fadd: return {"", " + ", ""};
+      case opcode::fsub: return {"", " - ", ""};
+      case opcode::fmul: return {"", " * ", ""};
+      case opcode::fdiv: return {"", " / ", ""};
+      case opcode::fsqrt: return {"sqrt(", "", ")"};
+      case opcode::ffma: return {"fma(", ", ", ")"};
+      case opcode::to_bits: return {"floatBitsToUint(", "", ")"};
+      case opcode::from_bits: return {"uintBitsToFloat(", "", ")"};
+      case opcode::atomic_and: return {"atomicAnd(", ", ", ")"};
+      case opcode::atomic_or: return {"atomicOr(", ", ", ")"};
+      default: return c_family::spell(c);
+    }
+  }
+};
+
+}  // namespace poot::emit
