@@ -48,10 +48,12 @@ plan::program read_program(const std::string& path, const target& where, bool fu
 }
 
 target find_target(const std::string& name) {
-  if (name == "host") return targets::host;
-  for (backend b : {backend::cuda, backend::hip, backend::vulkan})
-    if (poot::name(b) == name) fail(text{} << "--target " << name << ": only host can be planned for yet");
-  fail(text{} << "--target " << name << ": there is no such target; it is host");
+  text known;
+  for (const targets::named_target& t : targets::named) {
+    if (t.name == name) return t.is;
+    known << (known.empty() ? "" : ", ") << t.name;
+  }
+  fail(text{} << "--target " << name << ": there is no such target; they are " << known);
 }
 
 }  // namespace poot::tool

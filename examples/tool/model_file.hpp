@@ -11,7 +11,7 @@ namespace poot::tool {
 /// taken as it stands, and refused where it is another target's, or where `fuse` is false. Errors name the file.
 plan::program read_program(const std::string& path, const target& where, bool fuse);
 
-/// The target of that name; refuses those that no executor exists for yet.
+/// The target of that name, or a refusal that lists their names.
 target find_target(const std::string& name);
 
 }  // namespace poot::tool

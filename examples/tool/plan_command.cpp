@@ -60,6 +60,7 @@ json plan_json(const plan::program_view& p, const plan::program_view& unfused) {
   json j = totals_json(p);
   j["name"] = std::string(p.graph.chars(p.graph.name));
   j["target"] = std::string(poot::name(p.planned_for.kind));
+  if (!p.planned_for.arch.view().empty()) j["architecture"] = std::string(p.planned_for.arch.view());
   j["equations"] = p.graph.size();
   j["class"] = std::string(plan::name(p.comparison_class()));
   j["table_bytes"] = p.table_bytes;
@@ -120,7 +121,7 @@ void add_plan_command(CLI::App& app, outcome& result) {
   CLI::App* command = app.add_subcommand("plan", "Show how a model is run: its dispatches, what they save, and what stayed apart");
   auto a = std::make_shared<plan_arguments>();
   command->add_option("file", a->file, "Graph text (.poot), the text of a program, or a llama in a GGUF file (its step of one token)")->required();
-  command->add_option("--target", a->target, "What to plan for")->capture_default_str();
+  command->add_option("--target", a->target, "What to plan for: host, cuda_sm90a, vulkan_lavapipe and others")->capture_default_str();
   CLI::Option* json_flag = command->add_flag("--json", a->as_json, "As JSON, with every value's op and type");
   command->add_flag("--text", a->as_text, "As the text of a program, which `poot plan` and `poot run` read")->excludes(json_flag);
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");

@@ -20,24 +20,97 @@ constexpr std::string_view name(backend b) {
   return "";
 }
 
+/// What a program's kernels compile for, as its compiler spells it: `sm_90a`, `gfx1030`. Empty where there is one only.
+struct architecture {
+  static constexpr size_t longest = 15;  ///< characters
+  char chars[longest + 1]{};
+  constexpr architecture() = default;
+  constexpr architecture(std::string_view spelt) {
+    for (size_t i = 0; i < spelt.size() && i < longest; ++i) chars[i] = spelt[i];
+  }
+  constexpr std::string_view view() const { return chars; }
+  constexpr bool operator==(const architecture&) const = default;
+};
+
 struct device_caps {
-  int32 max_buffers = 0;         ///< that one kernel can bind
+  int32 max_buffers = 0;         ///< that one kernel can bind, beside its metadata
+  int64 buffer_bytes = 0;        ///< of one buffer that a kernel can reach
   int32 max_groups_x = 0;        ///< workgroups along the first grid axis
+  int32 max_workgroup = 0;       ///< invocations of a workgroup
   int32 shared_bytes = 0;        ///< workgroup memory, bytes
+  int32 subgroup = 0;            ///< invocations that step together; 0 where there are none
   bool fma_fused = false;        ///< fma rounds once
   bool flushes = false;          ///< subnormals become zero
+  bool div_exact = false;        ///< division is rounded correctly
+  bool sqrt_exact = false;       ///< so is the square root
+  bool max_nan = false;          ///< max and min of a NaN are NaN
+  bool pack_rne = false;         ///< packing to f16 rounds to nearest even, subnormals too
   constexpr bool operator==(const device_caps&) const = default;
 };
 
 struct target {
   backend kind = backend::host;
   device_caps caps{};
+  architecture arch{};
   constexpr bool operator==(const target&) const = default;
 };
 
 namespace targets {
-/// The CPU this program runs on, whatever its instruction set: that is chosen when a kernel starts.
-inline constexpr target host{backend::host, {128, 0x7fffffff, 0, true, false}};
+
+namespace detail {
+inline constexpr int32 no_limit = 0x7fffffff;
+inline constexpr int64 word_indexed = int64{1} << 34;  // bytes: kernels index words by 32 bits
+
+/// Division and square root as the compilers round them by default; fmax drops a NaN. 4 KiB of arguments.
+constexpr device_caps gpu_caps(int32 shared_bytes, int32 subgroup) {
+  return {.max_buffers = 511, .buffer_bytes = word_indexed, .max_groups_x = no_limit, .max_workgroup = 1024,
+          .shared_bytes = shared_bytes, .subgroup = subgroup, .fma_fused = true, .flushes = false, .div_exact = true,
+          .sqrt_exact = true, .max_nan = false, .pack_rne = true};
+}
+constexpr target cuda(std::string_view arch) { return {backend::cuda, gpu_caps(48 << 10, 32), arch}; }
+constexpr target hip(std::string_view arch, int32 subgroup) { return {backend::hip, gpu_caps(64 << 10, subgroup), arch}; }
+}  // namespace detail
+
+/// The CPU this program runs on, whatever its instruction set: that is chosen when a kernel starts. It runs no workgroups.
+inline constexpr target host{backend::host,
+                             {.max_buffers = 128, .buffer_bytes = int64{1} << 62, .max_groups_x = detail::no_limit,
+                              .max_workgroup = 0, .shared_bytes = 0, .subgroup = 0, .fma_fused = true, .flushes = false,
+                              .div_exact = true, .sqrt_exact = true, .max_nan = true, .pack_rne = true}};
+
+/// Shared memory is that of arrays of a fixed size.
+inline constexpr target cuda_sm80 = detail::cuda("sm_80"), cuda_sm89 = detail::cuda("sm_89"), cuda_sm90a = detail::cuda("sm_90a"),
+                        cuda_sm100 = detail::cuda("sm_100"), cuda_sm120 = detail::cuda("sm_120");
+inline constexpr target hip_gfx906 = detail::hip("gfx906", 64), hip_gfx90a = detail::hip("gfx90a", 64),
+                        hip_gfx1030 = detail::hip("gfx1030", 32);
+/// Mesa 22.3.
+inline constexpr target vulkan_lavapipe{backend::vulkan,
+                                        {.max_buffers = 31, .buffer_bytes = 128 << 20, .max_groups_x = 65535,
+                                         .max_workgroup = 1024, .shared_bytes = 32 << 10, .subgroup = 8, .fma_fused = false,
+                                         .flushes = false, .div_exact = true, .sqrt_exact = true, .max_nan = false, .pack_rne = true}};
+/// That of Chromium.
+inline constexpr target vulkan_swiftshader{backend::vulkan,
+                                           {.max_buffers = 29, .buffer_bytes = 1 << 30, .max_groups_x = 65535,
+                                            .max_workgroup = 256, .shared_bytes = 32 << 10, .subgroup = 4, .fma_fused = false,
+                                            .flushes = true, .div_exact = true, .sqrt_exact = true, .max_nan = false, .pack_rne = false}};
+
+struct named_target {
+  std::string_view name;
+  target is;
+};
+inline constexpr named_target named[] = {
+    {"host", host},
+    {"cuda_sm80", cuda_sm80},
+    {"cuda_sm89", cuda_sm89},
+    {"cuda_sm90a", cuda_sm90a},
+    {"cuda_sm100", cuda_sm100},
+    {"cuda_sm120", cuda_sm120},
+    {"hip_gfx906", hip_gfx906},
+    {"hip_gfx90a", hip_gfx90a},
+    {"hip_gfx1030", hip_gfx1030},
+    {"vulkan_lavapipe", vulkan_lavapipe},
+    {"vulkan_swiftshader", vulkan_swiftshader},
+};
+
 }  // namespace targets
 
 }  // namespace poot

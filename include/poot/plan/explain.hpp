@@ -234,7 +234,9 @@ struct program_explainer {
   }
 
   constexpr void write_all() {
-    out << "program " << p.graph.chars(p.graph.name) << " for " << poot::name(p.planned_for.kind) << ": ";
+    out << "program " << p.graph.chars(p.graph.name) << " for " << poot::name(p.planned_for.kind);
+    if (!p.planned_for.arch.view().empty()) out << ' ' << p.planned_for.arch.view();
+    out << ": ";
     count(static_cast<int64>(p.graph.size()), "equation", "equations");
     out << ", ";
     count(static_cast<int64>(p.dispatch_count()), "dispatch", "dispatches");

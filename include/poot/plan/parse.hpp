@@ -122,13 +122,27 @@ struct program_reader : ir::detail::graph_reader {
   constexpr void read_target(size_t where) {
     once(where, 1);
     told.planned_for.kind = one_of("a target", backend::vulkan, [](backend b) { return poot::name(b); });
+    const size_t spelt = (skip(), at);
+    if (!take('{')) {
+      const std::string_view arch = word("an architecture or '{'");
+      if (arch.size() > architecture::longest) refuse(spelt, text("the name of the architecture is too long"));
+      told.planned_for.arch = arch;
+      expect('{');
+    }
     device_caps& c = told.planned_for.caps;
-    expect('{');
-    c.max_buffers = static_cast<int32>(field("buffers", 0x7fffffff));
-    c.max_groups_x = static_cast<int32>(field("groups_x", 0x7fffffff));
-    c.shared_bytes = static_cast<int32>(field("shared", 0x7fffffff));
+    const auto count = [this](std::string_view key) { return static_cast<int32>(field(key, 0x7fffffff)); };
+    c.max_buffers = count("buffers");
+    c.buffer_bytes = field("buffer_bytes", ir::detail::attr_limit);
+    c.max_groups_x = count("groups_x");
+    c.max_workgroup = count("workgroup");
+    c.shared_bytes = count("shared");
+    c.subgroup = count("subgroup");
     c.fma_fused = field("fma", 1) != 0;
     c.flushes = field("flushes", 1) != 0;
+    c.div_exact = field("div_exact", 1) != 0;
+    c.sqrt_exact = field("sqrt_exact", 1) != 0;
+    c.max_nan = field("max_nan", 1) != 0;
+    c.pack_rne = field("pack_rne", 1) != 0;
     expect('}');
   }
   constexpr void read_memory(size_t where) {
@@ -223,7 +237,7 @@ struct program_reader : ir::detail::graph_reader {
     refusal_place = where;
     refusal r;
     r.equation = value();
-    r.missing = one_of("a capability", capability::f64_functions, [](capability c) { return reason_name(explain(c)); });
+    r.missing = one_of("a capability", capability::custom_functions, [](capability c) { return reason_name(explain(c)); });
     told.refused.push_back(r);
   }
   constexpr void read_origins(size_t where) {

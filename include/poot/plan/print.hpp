@@ -83,9 +83,18 @@ struct program_writer : ir::detail::graph_writer {
 
   constexpr void write_program() {
     const device_caps& c = p.planned_for.caps;
-    out << "program {\n  target " << poot::name(p.planned_for.kind) << " {buffers=" << c.max_buffers
-        << " groups_x=" << c.max_groups_x << " shared=" << c.shared_bytes << " fma=" << (c.fma_fused ? 1 : 0)
-        << " flushes=" << (c.flushes ? 1 : 0) << "}\n";
+    out << "program {\n  target " << poot::name(p.planned_for.kind);
+    if (!p.planned_for.arch.view().empty()) out << ' ' << p.planned_for.arch.view();
+    out << " {buffers=" << c.max_buffers << " buffer_bytes=" << c.buffer_bytes << " groups_x=" << c.max_groups_x
+        << " workgroup=" << c.max_workgroup << " shared=" << c.shared_bytes << " subgroup=" << c.subgroup;
+    const auto flag = [this](const char* key, bool yes) { out << ' ' << key << '=' << (yes ? 1 : 0); };
+    flag("fma", c.fma_fused);
+    flag("flushes", c.flushes);
+    flag("div_exact", c.div_exact);
+    flag("sqrt_exact", c.sqrt_exact);
+    flag("max_nan", c.max_nan);
+    flag("pack_rne", c.pack_rne);
+    out << "}\n";
     for (pass::pass_id id : p.changed) out << "  pass " << pass::name(id) << '\n';
     out << "  memory {arena=" << p.arena_bytes << " unshared=" << p.unshared_bytes << " tables=" << p.table_bytes << "}\n";
     for (const launch& l : p.prologue) write_launch("prologue", l);

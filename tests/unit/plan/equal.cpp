@@ -46,6 +46,7 @@ TEST_CASE("finds a change in every part") {
   REQUIRE(made().declined.size() > 0);
   REQUIRE(made().copies.size() > 0);
   CHECK(found([](p& a) { a.planned_for.caps.max_buffers = 4; }) == "target");
+  CHECK(found([](p& a) { a.planned_for.arch = architecture("zen"); }) == "target");
   CHECK(found([](p& a) { a.changed.push_back(pass::pass_id::cse); }) == "passes");
   CHECK(found([](p& a) { ++a.arena_bytes; }) == "memory");
   CHECK(found([](p& a) { ++a.unshared_bytes; }) == "memory");

@@ -189,7 +189,7 @@ TEST_CASE("refuses more elements than can be counted") {
   const std::string huge =
       "graph g {\n  %x : f32[1] = input \"x\"\n  %y : f32[1073741824,1073741824] = broadcast %x\n  output \"y\" = %y\n}\n";
   CHECK_THROWS_AS(planned(ir::parse(huge)), error);
-  CHECK(refusal("program {\n  target host {buffers=8 groups_x=1 shared=0 fma=1 flushes=0}\n}\n" + huge).find("2^57") != std::string::npos);
+  CHECK(refusal("program {\n  target host {buffers=8 buffer_bytes=1 groups_x=1 workgroup=1 shared=0 subgroup=1 fma=1 flushes=0 div_exact=1 sqrt_exact=1 max_nan=1 pack_rne=1}\n}\n" + huge).find("2^57") != std::string::npos);
 }
 
 TEST_CASE("the graphs of the cases survive") {
@@ -221,6 +221,14 @@ TEST_CASE("the graphs of the cases survive") {
 #endif
 }
 
+TEST_CASE("a program for each named target comes back") {
+  for (const targets::named_target& t : targets::named) {
+    const plan::program p = plan::compile(ir::parse(source), t.is);
+    CHECK_MESSAGE(lost(p).empty(), std::string(t.name));
+    CHECK(plan::parse(plan::print(p).str()).planned_for == t.is);
+  }
+}
+
 TEST_CASE("refuses what does not follow, naming line and rule") {
   const std::string good(plan::print(planned(ir::parse(source))).str());
   REQUIRE(refusal(good) == "accepted");
@@ -230,6 +238,10 @@ TEST_CASE("refuses what does not follow, naming line and rule") {
   const edit edits[] = {
       {"program {", "programme {", "expected 'program'"},
       {"target host", "target tpu", "'tpu' is not a target"},
+      {"target host", "target host sm_1234567890abc", "the name of the architecture is too long"},
+      {"target host", "target host }", "expected"},
+      {" workgroup=0", "", "expected workgroup"},
+      {"pack_rne=1", "pack_rne=2", "'2' is not an integer"},
       {"buffers=128", "buffers=-1", "'-1' is not an integer"},
       {"buffers=128", "buffers=1", "buffer_limit"},
       {"arena=", "arena=1", "is not what follows"},
@@ -245,7 +257,7 @@ TEST_CASE("refuses what does not follow, naming line and rule") {
       {"  prologue ", "  launch ", "belongs to the prologue"},
       {"kernel=0", "kernel=1", "the kernel is not what its members make it"},
       {"  kernel 0x", "  kernel 0x1", ""},
-      {"bytes=", "bytes=1", "the bytes is not what its members make it"},
+      {" bytes=", " bytes=1", "the bytes is not what its members make it"},
       {"place %x leaf", "place %x arena 0", "is not where"},
       {"place %x leaf", "place %x leaf\n  place %x leaf", "placed twice"},
       {"place %x leaf", "place %x heap", "'heap' is not a place"},
