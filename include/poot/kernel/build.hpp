@@ -11,6 +11,8 @@
 #include <poot/core/ieee.hpp>
 #include <poot/kernel/kernel.hpp>
 
+#include <concepts>
+
 namespace poot::kernel {
 
 class builder;
@@ -25,17 +27,20 @@ struct handle {
 
 struct flag : handle<type::flag> {
   constexpr flag() = default;
-  constexpr flag(bool b) : handle{nullptr, b} {}
+  template <std::same_as<bool> Bool>
+  constexpr flag(Bool b) : handle{nullptr, b} {}
   constexpr flag(builder* b, uint32 value) : handle{b, value} {}
 };
 struct word : handle<type::word> {
   constexpr word() = default;
-  constexpr word(uint32 bits) : handle{nullptr, bits} {}
+  template <std::integral Int>
+  constexpr word(Int bits) : handle{nullptr, static_cast<uint32>(bits)} {}
   constexpr word(builder* b, uint32 value) : handle{b, value} {}
 };
 struct number : handle<type::number> {
   constexpr number() = default;
-  constexpr number(float x) : handle{nullptr, ieee::to_bits(x)} {}
+  template <std::same_as<float> Float>
+  constexpr number(Float x) : handle{nullptr, ieee::to_bits(x)} {}
   constexpr number(builder* b, uint32 value) : handle{b, value} {}
 };
 

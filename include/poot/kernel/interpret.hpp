@@ -257,8 +257,8 @@ class interpreter {
     const uint32* const c = uses.c ? row(f, now.c) : nullptr;
     const auto one = [&](auto op) { each(active, [&](uint32 l) { out[l] = op(a[l]); }); };
     const auto two = [&](auto op) { each(active, [&](uint32 l) { out[l] = op(a[l], b[l]); }); };
-    const auto numbers = [&](auto op) { two([&](uint32 x, uint32 y) { return to_bits(op(from_bits(x), from_bits(y))); }); };
-    const auto compare = [&](auto op) { two([&](uint32 x, uint32 y) -> uint32 { return op(from_bits(x), from_bits(y)); }); };
+    const auto numbers = [&](auto op) { two([&](uint32 x, uint32 y) { return ieee::to_bits(op(ieee::from_bits(x), ieee::from_bits(y))); }); };
+    const auto compare = [&](auto op) { two([&](uint32 x, uint32 y) -> uint32 { return op(ieee::from_bits(x), ieee::from_bits(y)); }); };
     const auto need = [&](auto ok, const char* rule) {
       each(active, [&](uint32 l) {
         if (!ok(l)) wrong(f, i, l, text(rule));
@@ -303,18 +303,18 @@ class interpreter {
       case opcode::fsub: numbers([](float x, float y) { return ieee::sub(x, y); }); break;
       case opcode::fmul: numbers([](float x, float y) { return ieee::mul(x, y); }); break;
       case opcode::fdiv: numbers([](float x, float y) { return ieee::div(x, y); }); break;
-      case opcode::fsqrt: one([](uint32 x) { return to_bits(ieee::sqrt(from_bits(x))); }); break;
+      case opcode::fsqrt: one([](uint32 x) { return ieee::to_bits(ieee::sqrt(ieee::from_bits(x))); }); break;
       case opcode::ffma:
-        each(active, [&](uint32 l) { out[l] = to_bits(ieee::fma(from_bits(a[l]), from_bits(b[l]), from_bits(c[l]))); });
+        each(active, [&](uint32 l) { out[l] = ieee::to_bits(ieee::fma(ieee::from_bits(a[l]), ieee::from_bits(b[l]), ieee::from_bits(c[l]))); });
         break;
-      case opcode::ffloor: one([](uint32 x) { return to_bits(ir::detail::round_down(from_bits(x))); }); break;
+      case opcode::ffloor: one([](uint32 x) { return ieee::to_bits(ir::detail::round_down(ieee::from_bits(x))); }); break;
       case opcode::fless: compare([](float x, float y) { return ieee::less(x, y); }); break;
       case opcode::fless_equal: compare([](float x, float y) { return ieee::less(x, y) || ieee::equal(x, y); }); break;
       case opcode::fequal: compare([](float x, float y) { return ieee::equal(x, y); }); break;
-      case opcode::to_number: one([&](uint32 x) { return to_bits(static_cast<float>(as_signed(x))); }); break;
+      case opcode::to_number: one([&](uint32 x) { return ieee::to_bits(static_cast<float>(as_signed(x))); }); break;
       case opcode::to_int:
         need([&](uint32 l) { return (a[l] & 0x7fffffffu) < 0x4f000000u; }, "the number does not fit 32 bits");
-        one([](uint32 x) { return static_cast<uint32>(static_cast<int32>(from_bits(x))); });
+        one([](uint32 x) { return static_cast<uint32>(static_cast<int32>(ieee::from_bits(x))); });
         break;
       case opcode::select: each(active, [&](uint32 l) { out[l] = a[l] ? b[l] : c[l]; }); break;
       case opcode::to_bits:

@@ -82,10 +82,10 @@ struct shared_array {
 };
 
 /// A word of a launch's metadata, computed from extents when a launch is prepared: ceil(product / divide), the product
-/// being that of axes [first, last) of value `value`; `fixed` if there is no value. `offset`: elements from the start of
-/// the storage that a window lies in to the window.
+/// being that of axes [first, last) of value `value`. `bytes`: the same of a packed value, in bytes. `offset`: elements from
+/// the start of the storage that a window lies in to the window. `fixed` needs no value.
 struct meta_word {
-  enum class what : uint8 { fixed, product, offset };
+  enum class what : uint8 { fixed, product, bytes, offset };
   what kind = what::fixed;
   uint32 value = 0;
   uint8 first = 0, last = 0;

@@ -125,7 +125,9 @@ constexpr void refuse_missing(program& p) {
   for (uint32 id = 0; id < p.graph.size(); ++id) {
     const ir::op o = p.graph.eqns[id].kind;
     const bool function = (o >= ir::op::exp && o <= ir::op::erf && o != ir::op::sqrt && o != ir::op::recip) || o == ir::op::pow;
-    if (function && p.graph.eqns[id].type.element == dtype::f64) p.refused.push_back({id, capability::f64_functions});
+    if (p.graph.eqns[id].type.element == dtype::f64)
+      p.refused.push_back({id, function ? capability::f64_functions : capability::f64_values});
+    if (o == ir::op::custom) p.refused.push_back({id, capability::custom_functions});
   }
 }
 

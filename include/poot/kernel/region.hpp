@@ -1,0 +1,114 @@
+#pragma once
+/// The pointwise part of a region: what its members are at one position of its space.
+
+#include <poot/ir/evaluate.hpp>
+#include <poot/kernel/arithmetic.hpp>
+#include <poot/kernel/element.hpp>
+#include <poot/kernel/geometry.hpp>
+
+namespace poot::kernel {
+
+/// Binds a launch's inputs and outputs and computes its members, element by element.
+class region_code {
+ public:
+  constexpr region_code(builder& k, const program_view& p, const launch& l) : k_(k), p_(p), l_(l), shape_(k, p) {
+    values_.resize(members().size());
+    state_.resize(members().size(), 0);
+    for (uint32 id : p(l.inputs)) {
+      text name;
+      name << 'x' << id;
+      inputs_.push_back(k.reads(name.str(), id));
+    }
+    for (uint32 id : p(l.outputs)) {
+      text name;
+      name << 'y' << id;
+      outputs_.push_back(k.writes(name.str(), id, elements_per_word(p.graph.type(id).element) > 1));
+    }
+  }
+
+  constexpr const geometry& shape() const { return shape_; }
+  constexpr const ir::graph_view& graph() const { return p_.graph; }
+  constexpr view<uint32> members() const { return p_(l_.members); }
+  constexpr view<uint32> inputs() const { return p_(l_.inputs); }
+  constexpr view<uint32> outputs() const { return p_(l_.outputs); }
+  constexpr buffer_id output(size_t i) const { return outputs_[i]; }
+  constexpr buffer_id input(uint32 id) const {
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (inputs()[i] == id) return inputs_[i];
+    fail(text{} << "kernel: equation " << id << " is no input of its launch");
+  }
+
+  /// The position of a member in the list, or the number of members.
+  constexpr size_t find(uint32 id) const {
+    size_t low = 0, high = members().size();
+    while (low < high) {
+      const size_t middle = (low + high) / 2;
+      if (members()[middle] < id) low = middle + 1;
+      else high = middle;
+    }
+    return low < members().size() && members()[low] == id ? low : members().size();
+  }
+
+  /// Gives a member a value that holds from here on: a contraction's sum, the result of a reduction.
+  constexpr void fix(uint32 id, const scalar& x) {
+    values_[find(id)] = x;
+    state_[find(id)] = fixed;
+  }
+
+  /// Computes `wanted`, and what they need, at a position of a space. What was computed before is forgotten.
+  constexpr void compute(view<uint32> wanted, const tensor_type& space, const position& at) {
+    const size_t count = members().size();
+    for (size_t i = 0; i < count; ++i)
+      if (state_[i] != fixed) state_[i] = 0;
+    for (uint32 id : wanted) need(id);
+    for (size_t i = count; i-- > 0;)
+      if (state_[i] == needed)
+        for (uint32 in : p_.graph.operands(members()[i])) need(in);
+    for (size_t i = 0; i < count; ++i) {
+      if (state_[i] != needed) continue;
+      k_.note(members()[i]);
+      values_[i] = evaluate(members()[i], space, at);
+      state_[i] = known;
+    }
+    k_.note(instruction::no_note);
+  }
+
+  /// An operand: a member that was computed, a constant, or an element of an input.
+  constexpr scalar get(uint32 id, const tensor_type& space, const position& at) {
+    if (const size_t i = find(id); i < members().size()) return values_[i];
+    const dtype t = p_.graph.type(id).element;
+    if (p_.graph.is_scalar_constant(id)) return literal_of(t, static_cast<uint64>(p_.graph.attrs(id)[0]));
+    return load_element(k_, input(id), t, shape_.index(id, space, at));
+  }
+
+ private:
+  enum : uint8 { needed = 1, known = 2, fixed = 3 };
+
+  constexpr void need(uint32 id) {
+    if (const size_t i = find(id); i < members().size() && state_[i] == 0) state_[i] = needed;
+  }
+
+  constexpr scalar evaluate(uint32 id, const tensor_type& space, const position& at) {
+    const ir::eqn& e = p_.graph[id];
+    scalar in[3];
+    size_t n = 0;
+    bool literal = true;
+    for (uint32 operand : p_.graph.operands(e)) {
+      in[n] = get(operand, space, at);
+      literal = literal && in[n++].bits.is_literal();
+    }
+    if (!literal) return apply(e.kind, e.type.element, in[0], in[1], in[2]);
+    const dtype t = in[e.kind == ir::op::select ? 1 : 0].element;
+    return literal_of(e.type.element, ir::evaluate(e.kind, t, e.type.element, in[0].bits.id, in[1].bits.id, in[2].bits.id));
+  }
+
+  builder& k_;
+  const program_view& p_;
+  const launch& l_;
+  geometry shape_;
+  vec<buffer_id> inputs_, outputs_;
+  vec<scalar> values_;
+  vec<uint8> state_;
+};
+
+}  // namespace poot::kernel

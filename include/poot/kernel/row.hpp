@@ -1,0 +1,105 @@
+#pragma once
+/// Row regions and reductions: one workgroup for each row, in the order that the reductions carry.
+///
+///   row region [rows, columns]: each reduction runs over the columns, its operand computed anew from the inputs; then the
+///   outputs of whole rows, then those of one value a row
+///   reduction over any axis [outer, n, inner]: one workgroup for each of outer · inner sums
+
+#include <poot/kernel/reduce.hpp>
+#include <poot/kernel/store.hpp>
+
+namespace poot::kernel {
+
+namespace detail {
+
+constexpr bool has_argmax(const program_view& p, const launch& l) {
+  for (uint32 id : p(l.members))
+    if (p.graph[id].kind == op::reduce_argmax) return true;
+  return false;
+}
+
+}  // namespace detail
+
+constexpr kernel row_kernel(const program_view& p, const launch& l) {
+  const ir::graph_view& g = p.graph;
+  builder k("row", reducing_workgroup);
+  k.count_groups();
+  region_code code(k, p, l);
+  group_reducer reducer(k, detail::has_argmax(p, l));
+  uint32 space_of = 0;
+  for (uint32 id : code.members())
+    if (ir::is_reduction(g[id].kind)) space_of = g.operands(id)[0];
+  const tensor_type space = g.type(space_of);
+  const int last = space.rank - 1;
+
+  const word rows = k.meta({meta_word::what::product, space_of, 0, static_cast<uint8>(last), 1, 0});
+  const word columns = code.shape().extent_of(space_of, last);
+  const word row = k.group(), lane = k.lane();
+  k.if_(below(row, rows), [&] {
+    position start = code.shape().locate_row(space_of, row);
+    const auto column = [&](word c) {
+      position at = start;
+      at.at[last] = c;
+      at.flat = row * columns + c;
+      return at;
+    };
+    for (uint32 id : code.members()) {
+      const ir::eqn& e = g[id];
+      if (!ir::is_reduction(e.kind)) continue;
+      const uint32 operand = g.operands(e)[0];
+      code.fix(id, reducer.run(e.kind, g.type(operand).element, e.sum, lane, columns, [&](word c) {
+        const position at = column(c);
+        code.compute({&operand, 1}, space, at);
+        return code.get(operand, space, at);
+      }));
+    }
+    output_list whole, single;
+    for (size_t o = 0; o < code.outputs().size(); ++o) {
+      const uint32 id = code.outputs()[o];
+      (g.type(id).last() == space.last() ? whole : single).add(g, id, code.output(o));
+    }
+    if (!whole.ids.empty()) {
+      // words do not cross rows where the rows are whole words
+      const extent length = space.last();
+      const bool aligned = !length.is_dynamic() && length.code % whole.pack == 0;
+      if (aligned) {
+        const word words = code.shape().product(space_of, last, last + 1, whole.pack), first = row * words;
+        k.for_(lane, words, k.so_far().workgroup, [&](word i) {
+          compute_words(k, code, whole, space, first + i, rows * columns,
+                        [&](word flat) { return column(flat - row * columns); });
+        });
+      } else {
+        k.for_(lane, columns, k.so_far().workgroup, [&](word c) { store_each(k, code, whole, space, column(c), row * columns + c); });
+      }
+    }
+    if (!single.ids.empty())
+      k.if_(same(lane, 0u), [&] { store_each(k, code, single, space, column(0u), row); });
+  });
+  return k.finish();
+}
+
+/// One reduction over any axis.
+constexpr kernel reduction_kernel(const program_view& p, const launch& l) {
+  const ir::graph_view& g = p.graph;
+  builder k("reduction", reducing_workgroup);
+  k.count_groups();
+  region_code code(k, p, l);
+  const uint32 id = code.members()[0], operand = g.operands(id)[0];
+  const tensor_type& x = g.type(operand);
+  const int axis = static_cast<int>(g.attrs(id)[0]);
+  group_reducer reducer(k, g[id].kind == op::reduce_argmax);
+
+  const word results = k.meta({meta_word::what::product, id, 0, x.rank, 1, 0});
+  const word n = code.shape().extent_of(operand, axis), inner = code.shape().product(operand, axis + 1, x.rank);
+  const word result = k.group(), lane = k.lane();
+  k.if_(below(result, results), [&] {
+    const word first = result / inner * n * inner + result % inner;
+    const scalar value = reducer.run(g[id].kind, x.element, g[id].sum, lane, n, [&](word i) {
+      return load_element(k, code.input(operand), x.element, first + i * inner + code.shape().offset(operand));
+    });
+    k.if_(same(lane, 0u), [&] { store_element(k, code.output(0), result, value); });
+  });
+  return k.finish();
+}
+
+}  // namespace poot::kernel
