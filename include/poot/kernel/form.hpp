@@ -246,9 +246,13 @@ constexpr bool check_form(const kernel& k) {
   if (k.workgroup == 0) fail(text("kernel ") << k.name << ": a workgroup has no invocation");
   bool written = false;
   for (const buffer& b : k.buffers) {
-    if (written && b.how == access::read) fail(text("kernel ") << k.name << ": buffer " << b.name << " is only read, so it stands before those that are written");
+    if (written && b.how == access::read)
+      fail(text("kernel ") << k.name << ": buffer " << b.name << " is only read, so it stands before those that are written");
     written = b.how != access::read;
   }
+  if (k.bindings.size() != k.buffers.size()) fail(text("kernel ") << k.name << ": a buffer has no value behind it");
+  for (const meta_word& m : k.metadata)
+    if (m.divide == 0) fail(text("kernel ") << k.name << ": a word of its metadata is divided by 0");
   for (uint32 f = 0; f < k.functions.size(); ++f)
     detail::form_checker(k, k.functions[f].code, &k.functions[f], f).check();
   detail::form_checker(k, k.code, nullptr, static_cast<uint32>(k.functions.size())).check();

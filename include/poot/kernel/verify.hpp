@@ -1,0 +1,58 @@
+#pragma once
+/// Checks a kernel for a device: form, barriers, races, and what the device has.
+
+#include <poot/core/target.hpp>
+#include <poot/kernel/shared_races.hpp>
+
+namespace poot::kernel {
+
+namespace detail {
+
+constexpr void check_limits(const kernel& k, const device_caps& caps) {
+  const auto at_most = [&](int64 has, int64 most, const char* what) {
+    if (has > most) fail(text("kernel ") << k.name << ": " << has << ' ' << what << ", the device allows " << most);
+  };
+  at_most(k.workgroup, caps.max_workgroup, "invocations in a workgroup");
+  at_most(k.shared_bytes(), caps.shared_bytes, "bytes of shared memory");
+  at_most(static_cast<int64>(k.buffers.size()), caps.max_buffers, "buffers");
+}
+
+/// Operations whose bits the device does not give.
+constexpr void check_exactness(const kernel& k, const body& code, const device_caps& caps) {
+  for (uint32 i = 0; i < code.size(); ++i) {
+    const opcode c = code[i].code;
+    if ((c == opcode::ffma && !caps.fma_fused) || (c == opcode::fdiv && !caps.div_exact) || (c == opcode::fsqrt && !caps.sqrt_exact))
+      fail(describe(k, code, i) << ": the device rounds it otherwise");
+  }
+}
+
+constexpr void check_together(const kernel& k, const uniformity& uniform) {
+  for (uint32 i = 0; i < k.code.size(); ++i) {
+    const instruction& now = k.code[i];
+    const uint32 parted = uniform.parted_by[i];
+    if (now.code == opcode::barrier && parted != uniformity::nothing)
+      fail(describe(k, k.code, i) << ": not every invocation gets here, because of the " << name(k.code[parted].code)
+                                  << " at instruction " << parted);
+    if (now.code == opcode::store && k.workgroup > 1 && parted == uniformity::nothing && uniform.value[now.b])
+      fail(describe(k, k.code, i) << ": every invocation stores at one index of buffer " << k.buffers[now.a].name);
+  }
+}
+
+}  // namespace detail
+
+/// Throws `error`, one sentence that names the first rule that the kernel breaks; returns true otherwise:
+/// form (`check_form`); barriers are reached by all invocations; no two of them may touch one shared element without a
+/// barrier between unless both read, nor store at one index of a buffer where that shows; the workgroup, shared memory,
+/// the number of buffers and the rounding of every operation are what the device has.
+constexpr bool verify(const kernel& k, const device_caps& caps) {
+  check_form(k);
+  detail::check_limits(k, caps);
+  for (const function& f : k.functions) detail::check_exactness(k, f.code, caps);
+  detail::check_exactness(k, k.code, caps);
+  const uniformity uniform = find_uniform(k);
+  detail::check_together(k, uniform);
+  check_shared_races(k, uniform);
+  return true;
+}
+
+}  // namespace poot::kernel
