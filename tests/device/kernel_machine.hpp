@@ -6,7 +6,7 @@
 #include <poot/ir/interpret.hpp>
 #include <poot/plan/compile.hpp>
 #include <poot/run/extents.hpp>
-#include <poot/run/host/movement.hpp>
+#include <poot/run/tables.hpp>
 
 #include <cstring>
 #include <vector>
@@ -42,10 +42,8 @@ class kernel_machine {
     }
     for (uint32 k = 0; k < results_.size(); ++k) results_[k].assign(word_size(type(p_.graph.outputs[k].value).bytes()), 0x7fc5a5a5u);
     for (uint32 id = 0; id < p_.graph.size(); ++id) {
-      const ir::eqn& e = p_.graph[id];
       if (p_.placements[id].where != plan::place::table) continue;
-      if (e.kind == ir::op::constant) run::host::movement::fill_constant(type(id), p_.graph.attrs(id), at(id).data);
-      if (e.kind == ir::op::iota) run::host::movement::fill_iota(type(id), static_cast<int>(p_.graph.attrs(id)[0]), at(id).data);
+      run::fill_table(p_.graph, id, type(id), at(id).data);
     }
     if (!ready_)
       for (const kernel::kernel& k : prologue_) dispatch(k);

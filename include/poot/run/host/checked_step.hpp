@@ -4,6 +4,7 @@
 
 #include <poot/run/host/make_step.hpp>
 #include <poot/run/host/straight_step.hpp>
+#include <poot/run/tables.hpp>
 
 #include <vector>
 
@@ -79,7 +80,7 @@ class checked_step : public step {
     each_own(c, [&](uint32 id, const tensor_type& t) {
       memory_[id] = at;
       at += plan::aligned(t.bytes());
-      if (c.program.graph[id].kind == ir::op::constant) movement::fill_constant(t, c.program.graph.attrs(id), memory_[id]);
+      if (c.program.graph[id].kind == ir::op::constant) fill_constant(t, c.program.graph.attrs(id), memory_[id]);
     });
     for (uint32 id = 0; id < memory_.size(); ++id)  // views of members
       if (const plan::placement& p = c.program.placements[id]; p.where == plan::place::view) memory_[id] = memory_[p.index];

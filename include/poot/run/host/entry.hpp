@@ -5,6 +5,7 @@
 #include <poot/run/bindings.hpp>
 #include <poot/run/host/checked_step.hpp>
 #include <poot/run/host/self_test.hpp>
+#include <poot/run/tables.hpp>
 
 #include <memory>
 #include <vector>
@@ -136,8 +137,7 @@ class entry {
     for (uint32 id = 0; id < view_.graph.size(); ++id) {
       const ir::eqn& e = view_.graph[id];
       if (view_.placements[id].where != plan::place::table || e.type.is_dynamic() != of_dynamic_type) continue;
-      if (e.kind == ir::op::constant) movement::fill_constant(bound_.counts()(e.type), view_.graph.attrs(id), memory_[id]);
-      else if (e.kind == ir::op::iota) movement::fill_iota(bound_.counts()(e.type), static_cast<int>(view_.graph.attrs(id)[0]), memory_[id]);
+      fill_table(view_.graph, id, bound_.counts()(e.type), memory_[id]);
     }
   }
 

@@ -1,6 +1,6 @@
 #pragma once
 /// The ops that move or make elements without arithmetic: slice, concat, transpose, broadcast, gather,
-/// dynamic_update_slice, decoding of packed values, index tables, constants, random numbers.
+/// dynamic_update_slice, decoding of packed values.
 
 #include <poot/core/packed.hpp>
 #include <poot/core/rounding.hpp>
@@ -138,27 +138,6 @@ inline void gather_decoded(const tensor_type& x, dtype t, const tensor_type& ind
       decode_run(x.element, t, inner, static_cast<const uint8*>(from) + at * bytes, to, i * inner);
     }
   }, copy_grain / (inner + 1) + 1);
-}
-
-/// Stores the low bits of `bits` as element `i` of an array of `t`.
-inline void store_bits(dtype t, uint64 bits, void* to, int64 i) {
-  const int64 bytes = row(t).block_bytes;
-  std::memcpy(static_cast<char*>(to) + i * bytes, &bits, static_cast<size_t>(bytes));  // little-endian
-}
-
-inline void fill_constant(const tensor_type& t, view<int64> bits, void* to) {
-  for (int64 i = 0; i < t.element_count(); ++i)
-    store_bits(t.element, static_cast<uint64>(bits[bits.size() == 1 ? 0 : static_cast<size_t>(i)]), to, i);
-}
-
-/// The index along `axis`; floats round it once, integers wrap.
-inline void fill_iota(const tensor_type& t, int axis, void* to) {
-  int64 run = 1;
-  for (int i = axis + 1; i < t.rank; ++i) run *= t.extents[i].code;
-  for (int64 i = 0; i < t.element_count(); ++i) {
-    const auto index = static_cast<uint64>(i / run % t.extents[axis].code);
-    store_bits(t.element, is_float(t.element) ? round_bits(format_of(t.element), false, index, 0) : index, to, i);
-  }
 }
 
 }  // namespace movement
