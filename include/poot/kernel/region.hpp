@@ -95,7 +95,8 @@ class region_code {
     bool literal = true;
     for (uint32 operand : p_.graph.operands(e)) {
       in[n] = get(operand, space, at);
-      literal = literal && in[n++].bits.is_literal();
+      literal = literal && in[n].bits.is_literal();
+      ++n;
     }
     if (!literal) return apply(e.kind, e.type.element, in[0], in[1], in[2]);
     const dtype t = in[e.kind == ir::op::select ? 1 : 0].element;
