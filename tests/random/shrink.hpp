@@ -57,7 +57,7 @@ struct shrinker {
     for (uint32 id = static_cast<uint32>(g.size()); id-- > 0;)
       for (uint32 in : g.operands(id)) live[in] |= live[id];
     pass::record notes;
-    pass::rewriter r(g);
+    pass::rewriter r(from);
     for (uint32 id = 0; id < g.size(); ++id)
       if (live[id]) r.copy(id);
     return r.finish(notes, pass::pass_id::dce);

@@ -117,6 +117,10 @@ struct graph {
 
   constexpr graph() = default;
   constexpr explicit graph(std::string_view graph_name) { name = intern(graph_name); }
+  /// A copy of what `g` reads.
+  constexpr explicit graph(const graph_view& g)
+      : eqns(g.eqns), operand_pool(g.operand_pool), attr_pool(g.attr_pool), char_pool(g.char_pool), outputs(g.outputs),
+        symbols(g.symbols), name(g.name) {}
   constexpr operator graph_view() const {
     return {eqns, operand_pool, attr_pool, char_pool, outputs, symbols, name};
   }

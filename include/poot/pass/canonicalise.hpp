@@ -23,23 +23,24 @@ struct canonicaliser {
   rewriter r;
   record& notes;
 
-  constexpr canonicaliser(const graph_view& g, record& n) : r(g), notes(n) {}
+  constexpr canonicaliser(graph g, record& n) : r(std::move(g)), notes(n) {}
 
-  constexpr const eqn& made(uint32 value) const { return r.built()[value]; }
+  constexpr const eqn& made(uint32 value) const { return r.equation(value); }
+  constexpr const tensor_type& type(uint32 id) const { return r.equation(id).type; }
   constexpr bool is_constant(uint32 value, uint64 bits) const {
-    const graph_view b = r.built();
+    const graph_view b = r.both();
     return b.is_scalar_constant(value) && static_cast<uint64>(b.attrs(value)[0]) == bits;
   }
   /// Stands `value` for `id` where both have the same type.
   constexpr bool forward(uint32 id, uint32 value) {
-    if (!(made(value).type == r.from.type(id))) return false;
+    if (!(made(value).type == type(id))) return false;
     r.replace(id, value);
     return true;
   }
 
   /// x·1, x/1, x−0, x+(−0): equal bits for every x (a NaN stays a NaN).
   constexpr bool drop_neutral(uint32 id, op o, uint32 a, uint32 b) {
-    const dtype t = r.from.type(id).element;
+    const dtype t = type(id).element;
     const uint64 minus_zero = is_float(t) ? format_of(t).sign_bit() : 0;
     const bool neutral = ((o == op::mul || o == op::div) && is_constant(b, one_bits(t))) ||
                          (o == op::sub && is_constant(b, 0)) || (o == op::add && is_constant(b, minus_zero));
@@ -48,15 +49,14 @@ struct canonicaliser {
 
   /// −(−x), | −x |, ||x||, a cast to the type it has.
   constexpr bool drop_unary(uint32 id, op o, uint32 a) {
-    const graph_view b = r.built();
-    const eqn& in = b[a];
-    if (o == op::cast && in.type == r.from.type(id)) return forward(id, a);
-    if (o == op::neg && in.kind == op::neg) return forward(id, b.operands(a)[0]);
+    const eqn& in = made(a);
+    if (o == op::cast && in.type == type(id)) return forward(id, a);
+    if (o == op::neg && in.kind == op::neg) return forward(id, r.operands(a)[0]);
     if (o == op::abs && in.kind == op::abs) return forward(id, a);
     const dtype t = in.type.element;
     if (o == op::abs && in.kind == op::neg && (is_float(t) || is_signed(t))) {  // |−x| of unsigned x wraps
-      const uint32 operand[1] = {b.operands(a)[0]};
-      if (!(b[operand[0]].kind == op::abs && forward(id, operand[0]))) r.emit(id, r.from[id], {operand, 1});
+      const uint32 operand[1] = {r.operands(a)[0]};
+      if (!(made(operand[0]).kind == op::abs && forward(id, operand[0]))) r.emit(id, r.equation(id), {operand, 1});
       return true;
     }
     return false;
@@ -64,23 +64,22 @@ struct canonicaliser {
 
   /// Movement that moves nothing, and reshapes of reshapes.
   constexpr bool drop_movement(uint32 id) {
-    const eqn& e = r.from[id];
-    const uint32 a = r[r.from.operands(id)[0]];
-    const graph_view b = r.built();
+    const eqn& e = r.equation(id);
+    const uint32 a = r[r.operands(id)[0]];
     switch (e.kind) {
       case op::reshape:
         if (forward(id, a)) return true;
-        if (b[a].kind != op::reshape) return false;
-        if (forward(id, b.operands(a)[0])) return true;
+        if (made(a).kind != op::reshape) return false;
+        if (forward(id, r.operands(a)[0])) return true;
         {
-          const uint32 operand[1] = {b.operands(a)[0]};
+          const uint32 operand[1] = {r.operands(a)[0]};
           r.emit(id, e, {operand, 1});
         }
         return true;
       case op::broadcast: return forward(id, a);
       case op::concat: return e.operands.count == 1 && forward(id, a);
       case op::slice: {
-        const view<int64> at = r.from.attrs(id);
+        const view<int64> at = r.both().attrs(id);
         for (int i = 0; i < e.type.rank; ++i)
           if (at[i] != 0 || at[2 * e.type.rank + i] != 1) return false;
         return forward(id, a);
@@ -92,8 +91,8 @@ struct canonicaliser {
 
   /// A transposition that only moves extents of 1 is a reshape.
   constexpr bool transpose_of_units(uint32 id, uint32 a) {
-    const eqn& e = r.from[id];
-    const view<int64> perm = r.from.attrs(id);
+    const eqn& e = r.equation(id);
+    const view<int64> perm = r.both().attrs(id);
     const tensor_type source = made(a).type;
     int64 last = -1;
     for (int i = 0; i < e.type.rank; ++i) {
@@ -105,20 +104,20 @@ struct canonicaliser {
     eqn reshape = e;
     reshape.kind = op::reshape;
     reshape.attrs = {};
-    const uint32 operand[1] = {made(a).kind == op::reshape ? r.built().operands(a)[0] : a};
+    const uint32 operand[1] = {made(a).kind == op::reshape ? r.operands(a)[0] : a};
     if (!forward(id, operand[0])) r.emit(id, reshape, {operand, 1});
     return true;
   }
 
   /// A pointwise op over scalar constants is a constant (only ops whose bits are the same everywhere: all of ours are).
   constexpr bool fold_constant(uint32 id) {
-    const eqn& e = r.from[id];
+    const eqn& e = r.equation(id);
     if (!ir::is_pointwise(e.kind) || e.kind == op::custom || e.type.rank != 0) return false;
     uint64 bits[3]{};
     int count = 0;
     dtype operand_type = e.type.element;
-    for (uint32 in : r.from.operands(id)) {
-      const graph_view b = r.built();
+    for (uint32 in : r.operands(id)) {
+      const graph_view b = r.both();
       if (!b.is_scalar_constant(r[in])) return false;
       operand_type = b.type(r[in]).element;
       bits[count++] = static_cast<uint64>(b.attrs(r[in])[0]);
@@ -129,16 +128,20 @@ struct canonicaliser {
     folded.type = e.type;
     const int64 attr[1] = {
         static_cast<int64>(ir::evaluate(e.kind, operand_type, e.type.element, bits[0], bits[1], bits[2]))};
-    folded.attrs = r.result().keep_attrs({attr, 1});
+    folded.attrs = r.keep_attrs({attr, 1});
     r.emit(id, folded, {});
     return true;
   }
 
-  /// Notes rewrites that others make and that change rounding.
-  constexpr void note_declines(uint32 id, op o, view<uint32> in) {
-    const graph_view b = r.built();
-    const uint32 origin = r.from[id].origin;
-    if (o == op::mul && is_float(r.from.type(id).element)) {
+  /// Notes rewrites of equation `value` of the result that others make and that change rounding.
+  constexpr void note_declines(uint32 value) {
+    const eqn& e = made(value);
+    const uint32 origin = e.origin;
+    const op o = e.kind;
+    if (o != op::mul && o != op::matmul) return;
+    const graph_view b = r.both();
+    const view<uint32> in = r.operands(value);
+    if (o == op::mul && is_float(e.type.element)) {
       for (uint32 operand : in)
         if (b[operand].kind == op::recip) {
           notes.numerical_declines.push_back({origin, inexact::reciprocal_division});
@@ -155,39 +158,37 @@ struct canonicaliser {
   }
 
   constexpr void visit(uint32 id) {
-    const eqn& e = r.from[id];
+    const eqn& e = r.equation(id);
     if (ir::is_leaf(e.kind)) {
       r.copy(id);
       return;
     }
     if (ir::is_movement(e.kind) && drop_movement(id)) return;
     if (ir::is_pointwise(e.kind)) {
-      const view<uint32> in = r.from.operands(id);
+      const view<uint32> in = r.operands(id);
       if (fold_constant(id)) return;
       if (in.size() == 1 && drop_unary(id, e.kind, r[in[0]])) return;
       if (e.kind == op::select && r[in[1]] == r[in[2]] && forward(id, r[in[1]])) return;
       if (in.size() == 2) {
         uint32 operands[2] = {r[in[0]], r[in[1]]};
-        const bool swap = stands_reversed(r.built(), e.kind, operands[0], operands[1]);
+        const bool swap = stands_reversed(r.both(), e.kind, operands[0], operands[1]);
         if (swap) std::swap(operands[0], operands[1]);
         if (drop_neutral(id, e.kind, operands[0], operands[1])) return;
         if (swap) {
-          r.emit(id, e, {operands, 2});
-          note_declines(id, e.kind, {operands, 2});
+          note_declines(r.emit(id, e, {operands, 2}));
           return;
         }
       }
     }
-    r.copy(id);
-    note_declines(id, e.kind, r.built().operands(r[id]));
+    note_declines(r.copy(id));
   }
 };
 
 }  // namespace detail
 
-constexpr graph canonicalise(const graph_view& g, record& notes) {
-  detail::canonicaliser c(g, notes);
-  for (uint32 id = 0; id < g.size(); ++id) c.visit(id);
+constexpr graph canonicalise(graph g, record& notes) {
+  detail::canonicaliser c(std::move(g), notes);
+  for (uint32 id = 0; id < c.r.size(); ++id) c.visit(id);
   return c.r.finish(notes, pass_id::canonicalise);
 }
 

@@ -25,33 +25,28 @@ constexpr bool same_eqn(const graph_view& g, const eqn& a, const eqn& b) {
 
 }  // namespace detail
 
-constexpr graph cse(const graph_view& g, record& notes) {
-  const auto size = static_cast<uint32>(g.size());
+constexpr graph cse(graph g, record& notes) {
+  rewriter r(std::move(g));
   size_t capacity = 16;
-  while (capacity < 2 * size) capacity *= 2;
+  while (capacity < 2 * r.size()) capacity *= 2;
   constexpr uint32 empty = 0xffffffffu;
   vec<uint32> table(capacity, empty);  // open addressing over values of the result
-  rewriter r(g);
-  for (uint32 id = 0; id < size; ++id) {
+  for (uint32 id = 0; id < r.size(); ++id) {
     const uint32 made = r.copy(id);
-    if (ir::is_named_leaf(g[id].kind)) continue;
-    if (g[id].operands.count == 2) {  // renaming operands may have reversed them
-      uint32* in = &r.result().operand_pool[r.result().eqns[made].operands.first];
-      if (stands_reversed(r.built(), g[id].kind, in[0], in[1])) {
+    const eqn& e = r.equation(made);
+    if (ir::is_named_leaf(e.kind)) continue;
+    const graph_view built = r.both();
+    if (e.operands.count == 2) {  // renaming operands may have reversed them
+      uint32* in = r.operands_of_made(made);
+      if (stands_reversed(built, e.kind, in[0], in[1])) {
         std::swap(in[0], in[1]);
         r.mark_changed();
       }
     }
-    const graph_view built = r.built();
-    size_t at = detail::hash_eqn(built, built[made]) & (capacity - 1);
-    while (table[at] != empty && !detail::same_eqn(built, built[table[at]], built[made])) at = (at + 1) & (capacity - 1);
-    if (table[at] == empty) {
-      table[at] = made;
-    } else {
-      r.replace(id, table[at]);
-      r.result().operand_pool.truncate(r.result().operand_pool.size() - g[id].operands.count);
-      r.result().eqns.pop_back();
-    }
+    size_t at = detail::hash_eqn(built, e) & (capacity - 1);
+    while (table[at] != empty && !detail::same_eqn(built, built[table[at]], e)) at = (at + 1) & (capacity - 1);
+    if (table[at] == empty) table[at] = made;
+    else r.merge(id, table[at]);
   }
   return r.finish(notes, pass_id::cse);
 }

@@ -6,20 +6,25 @@
 
 namespace poot::pass {
 
-constexpr graph dce(const graph_view& g, record& notes) {
+constexpr graph dce(graph g, record& notes) {
   const auto size = static_cast<uint32>(g.size());
   vec<uint8> live(size, 0);
+  uint32 dead = 0;
   for (const ir::graph_output& o : g.outputs) live[o.value] = 1;
   for (uint32 id = size; id-- > 0;) {
-    if (ir::is_named_leaf(g[id].kind)) live[id] = 1;
-    if (!live[id]) continue;
-    for (uint32 in : g.operands(id)) live[in] = 1;
+    const eqn& e = g.eqns[id];
+    if (!live[id] && !ir::is_named_leaf(e.kind)) {
+      ++dead;
+      continue;
+    }
+    live[id] = 1;
+    for (uint32 k = 0; k < e.operands.count; ++k) live[g.operand_pool[e.operands.first + k]] = 1;
   }
-  rewriter r(g);
-  for (uint32 id = 0; id < size; ++id) {
+  if (dead == 0) return g;
+  rewriter r(std::move(g));
+  for (uint32 id = 0; id < size; ++id)
     if (live[id]) r.copy(id);
-    else r.mark_changed();
-  }
+  r.mark_changed();
   return r.finish(notes, pass_id::dce);
 }
 

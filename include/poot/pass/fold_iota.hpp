@@ -8,21 +8,21 @@
 
 namespace poot::pass {
 
-constexpr graph fold_iota(const graph_view& g, record& notes) {
-  rewriter r(g);
-  for (uint32 id = 0; id < g.size(); ++id) {
-    const eqn& e = g[id];
-    if (e.kind == op::iota && e.type.extents[g.attrs(id)[0]] == extent(1)) {
+constexpr graph fold_iota(graph g, record& notes) {
+  rewriter r(std::move(g));
+  for (uint32 id = 0; id < r.size(); ++id) {
+    const eqn& e = r.equation(id);
+    if (e.kind == op::iota && e.type.extents[r.both().attrs(id)[0]] == extent(1)) {
       eqn zero = e;
       zero.kind = op::constant;
       const int64 attr[1] = {0};
-      zero.attrs = r.result().keep_attrs({attr, 1});
+      zero.attrs = r.keep_attrs({attr, 1});
       r.emit(id, zero, {});
       continue;
     }
     if (e.kind == op::gather && !is_packed(e.type.element)) {
-      const uint32 x = r[g.operands(id)[0]], index = r[g.operands(id)[1]];
-      if (r.built()[index].kind == op::iota && r.built().type(index).rank == 1 && r.built().type(x) == e.type) {
+      const uint32 x = r[r.operands(id)[0]], index = r[r.operands(id)[1]];
+      if (r.equation(index).kind == op::iota && r.equation(index).type.rank == 1 && r.equation(x).type == e.type) {
         r.replace(id, x);
         continue;
       }

@@ -7,25 +7,22 @@
 
 namespace poot::pass {
 
-constexpr graph fold_widening_casts(const graph_view& g, record& notes) {
-  rewriter r(g);
-  for (uint32 id = 0; id < g.size(); ++id) {
-    const uint32 made = r.copy(id);
-    const op kind = g[id].kind;
-    if (kind != op::matmul && kind != op::indexed_matmul && kind != op::packed_contraction) continue;
-    graph& built = r.result();
-    const uint32 first = built.eqns[made].operands.first;
+constexpr graph fold_widening_casts(graph g, record& notes) {
+  bool changed = false;
+  for (const eqn& e : g.eqns) {
+    if (e.kind != op::matmul && e.kind != op::indexed_matmul && e.kind != op::packed_contraction) continue;
     for (uint32 k = 0; k < 2; ++k) {
-      const graph_view b = r.built();
-      const eqn& operand = b[built.operand_pool[first + k]];
+      uint32& in = g.operand_pool[e.operands.first + k];
+      const eqn& operand = g.eqns[in];
       if (operand.kind != op::cast || operand.type.element != dtype::f32) continue;
-      const uint32 source = b.operands(operand)[0];
-      if (!is_narrow(b.type(source).element)) continue;
-      built.operand_pool[first + k] = source;
-      r.mark_changed();
+      const uint32 source = g.operand_pool[operand.operands.first];
+      if (!is_narrow(g.eqns[source].type.element)) continue;
+      in = source;
+      changed = true;
     }
   }
-  return r.finish(notes, pass_id::fold_widening_casts);
+  if (changed) notes.changed.push_back(pass_id::fold_widening_casts);
+  return g;
 }
 
 }  // namespace poot::pass

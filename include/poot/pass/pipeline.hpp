@@ -23,40 +23,49 @@ struct no_watch {
   constexpr void operator()(const graph_view&, pass_id) const {}
 };
 
-/// Else `recognize_packed` would copy the graph as it is.
-constexpr bool has_packed_values(const graph_view& g) {
+/// Else `recognize_packed` has nothing to look for.
+constexpr bool has_packed_values(const graph& g) {
   for (const eqn& e : g.eqns)
     if (is_packed(e.type.element)) return true;
   return false;
+}
+
+/// Lays the operands out in the order of the equations, without those of equations that are gone.
+constexpr void close_gaps(graph& g) {
+  vec<uint32> pool;
+  pool.reserve(g.operand_pool.size());
+  for (eqn& e : g.eqns) {
+    const view<uint32> in = view<uint32>(g.operand_pool).subview(e.operands.first, e.operands.count);
+    e.operands.first = static_cast<uint32>(pool.size());
+    for (uint32 id : in) pool.push_back(id);
+  }
+  g.operand_pool = std::move(pool);
 }
 
 /// Requires: a verified graph. Ensures: the same values bit for bit, every order set. `watch` sees the graph after each pass.
 template <class Watch = no_watch>
 constexpr prepared run_passes(const graph_view& traced, const target& where, Watch watch = {}) {
   prepared p;
-  graph g;
-  g.eqns = vec<eqn>(traced.eqns);
+  graph g(traced);
   for (uint32 id = 0; id < g.eqns.size(); ++id) g.eqns[id].origin = id;
-  graph_view numbered = traced;
-  numbered.eqns = g.eqns;
   const auto made = [&](graph after, pass_id id) {
     g = std::move(after);
     watch(graph_view(g), id);
   };
 
-  made(canonicalise(numbered, p.notes), pass_id::canonicalise);
-  made(cse(g, p.notes), pass_id::cse);
-  made(fold_iota(g, p.notes), pass_id::fold_iota);
-  made(dce(g, p.notes), pass_id::dce);
+  made(canonicalise(std::move(g), p.notes), pass_id::canonicalise);
+  made(cse(std::move(g), p.notes), pass_id::cse);
+  made(fold_iota(std::move(g), p.notes), pass_id::fold_iota);
+  made(dce(std::move(g), p.notes), pass_id::dce);
   const size_t before = p.notes.changed.size();
-  if (has_packed_values(g)) made(recognize_packed(g, p.notes), pass_id::recognize_packed);
+  if (has_packed_values(g)) made(recognize_packed(std::move(g), p.notes), pass_id::recognize_packed);
   else watch(graph_view(g), pass_id::recognize_packed);
-  made(fold_widening_casts(g, p.notes), pass_id::fold_widening_casts);
+  made(fold_widening_casts(std::move(g), p.notes), pass_id::fold_widening_casts);
   // casts and gathers that the two passes above folded into their readers
-  if (p.notes.changed.size() > before) made(dce(g, p.notes), pass_id::dce);
+  if (p.notes.changed.size() > before) made(dce(std::move(g), p.notes), pass_id::dce);
   else watch(graph_view(g), pass_id::dce);
-  if (set_orders(g.eqns, where.caps.fma_fused)) p.notes.changed.push_back(pass_id::prepare_reductions);
-  watch(graph_view(g), pass_id::prepare_reductions);
+  made(prepare_reductions(std::move(g), where.caps.fma_fused, p.notes), pass_id::prepare_reductions);
+  if (!p.notes.changed.empty()) close_gaps(g);
   p.optimized = std::move(g);
   return p;
 }

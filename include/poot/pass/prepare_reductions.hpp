@@ -11,10 +11,9 @@ inline constexpr ir::order row_order{256, 4096, false};
 /// Chunk along K of a contraction, elements; `fused` is the target's.
 inline constexpr ir::order contraction_order{1, 256, false};
 
-/// In place. Returns whether an order has changed.
-constexpr bool set_orders(vec<eqn>& eqns, bool fma_is_exact) {
+constexpr graph prepare_reductions(graph g, bool fma_is_exact, record& notes) {
   bool changed = false;
-  for (eqn& made : eqns) {
+  for (eqn& made : g.eqns) {
     ir::order wanted{};
     if (made.kind == op::reduce_sum && is_float(made.type.element)) wanted = row_order;
     if (ir::is_contraction(made.kind)) {
@@ -25,14 +24,8 @@ constexpr bool set_orders(vec<eqn>& eqns, bool fma_is_exact) {
     made.sum = wanted;
     changed = true;
   }
-  return changed;
-}
-
-constexpr graph prepare_reductions(const graph_view& g, bool fma_is_exact, record& notes) {
-  rewriter r(g);
-  for (uint32 id = 0; id < g.size(); ++id) r.copy(id);
-  if (set_orders(r.result().eqns, fma_is_exact)) r.mark_changed();
-  return r.finish(notes, pass_id::prepare_reductions);
+  if (changed) notes.changed.push_back(pass_id::prepare_reductions);
+  return g;
 }
 
 }  // namespace poot::pass

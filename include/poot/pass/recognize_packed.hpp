@@ -9,17 +9,17 @@
 
 namespace poot::pass {
 
-constexpr graph recognize_packed(const graph_view& g, record& notes) {
-  rewriter r(g);
-  for (uint32 id = 0; id < g.size(); ++id) {
-    const eqn& e = g[id];
-    const view<uint32> in = g.operands(id);
-    const graph_view b = r.built();
+constexpr graph recognize_packed(graph g, record& notes) {
+  rewriter r(std::move(g));
+  for (uint32 id = 0; id < r.size(); ++id) {
+    const eqn& e = r.equation(id);
+    const view<uint32> in = r.operands(id);
+    const graph_view b = r.both();
     if (e.kind == op::matmul || e.kind == op::indexed_matmul) {
       uint32 weight = r[in[1]];
       // Decoding is exact in f32, so a cast to f32 before the contraction is the contraction's own load.
       if (b[weight].kind == op::cast && b[weight].type.element == dtype::f32 &&
-          is_packed(b.type(b.operands(weight)[0]).element) && (e.kind == op::indexed_matmul || (!g.attrs(id).empty() && g.attrs(id)[0] != 0)))
+          is_packed(b.type(b.operands(weight)[0]).element) && (e.kind == op::indexed_matmul || (!b.attrs(id).empty() && b.attrs(id)[0] != 0)))
         weight = b.operands(weight)[0];
       if (is_packed(b.type(weight).element)) {
         eqn made = e;

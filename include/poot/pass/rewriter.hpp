@@ -54,61 +54,78 @@ struct record {
   vec<numerical_decline> numerical_declines;
 };
 
-/// Builds the graph after a pass. Pools of attributes and names are shared with the source, so that copying an equation
-/// copies only its operands.
+/// Rewrites a graph in place: a walk in order that keeps, replaces or drops each equation. The result's equations stand
+/// before those still to be visited, because an equation becomes at most one; where nothing has changed yet, keeping one
+/// touches nothing.
+/// Requires: no two equations share a run of operands (`graph::append` never lets them).
 class rewriter {
  public:
-  constexpr explicit rewriter(const graph_view& source) : from(source), map_(source.size(), 0) {
-    result_.eqns.reserve(source.size());
-    result_.operand_pool.reserve(source.operand_pool.size());
-    result_.attr_pool = vec<int64>(source.attr_pool);
-    result_.char_pool = vec<char>(source.char_pool);
-    result_.symbols = vec<ir::symbol>(source.symbols);
-    result_.name = source.name;
+  constexpr explicit rewriter(graph source) : graph_(std::move(source)), map_(graph_.size(), 0) {}
+
+  /// Equations of the source; they are visited from 0 on.
+  constexpr uint32 size() const { return static_cast<uint32>(map_.size()); }
+  /// Equations of the result that are made, and of the source from the visited one on; likewise their operands.
+  constexpr graph_view both() const { return graph_; }
+  constexpr const eqn& equation(uint32 id) const { return graph_.eqns[id]; }
+  constexpr view<uint32> operands(uint32 id) const {
+    const ir::slice_of in = graph_.eqns[id].operands;
+    return view<uint32>(graph_.operand_pool).subview(in.first, in.count);
   }
-
-  const graph_view from;
-
-  constexpr graph& result() { return result_; }
-  constexpr graph_view built() const { return result_; }
+  /// The operands of an equation of the result, to be changed.
+  constexpr uint32* operands_of_made(uint32 value) { return graph_.operand_pool.data() + graph_.eqns[value].operands.first; }
   /// Where the value of source equation `id` is now.
   constexpr uint32 operator[](uint32 id) const { return map_[id]; }
 
-  /// Copies source equation `id` with its operands renamed.
+  /// Keeps source equation `id` with its operands renamed.
   constexpr uint32 copy(uint32 id) {
-    const eqn& e = from[id];
-    eqn made = e;
-    made.operands = {static_cast<uint32>(result_.operand_pool.size()), e.operands.count};
-    for (uint32 in : from.operands(e)) result_.operand_pool.push_back(map_[in]);
-    result_.eqns.push_back(made);
-    return map_[id] = static_cast<uint32>(result_.eqns.size() - 1);
+    const uint32 made = made_++;
+    map_[id] = made;
+    if (made == id && !changed_) return made;
+    if (made != id) graph_.eqns[made] = graph_.eqns[id];
+    const ir::slice_of in = graph_.eqns[made].operands;
+    for (uint32 k = 0; k < in.count; ++k) graph_.operand_pool[in.first + k] = map_[graph_.operand_pool[in.first + k]];
+    return made;
   }
   /// Lets `id` of the source mean value `value` of the result.
   constexpr void replace(uint32 id, uint32 value) {
     map_[id] = value;
     changed_ = true;
   }
-  /// Appends `e` over `operands` (values of the result) in place of source equation `id`.
-  constexpr uint32 emit(uint32 id, eqn e, view<uint32> operands) {
-    e.origin = from[id].origin;
-    const uint32 made = result_.append(e, operands);
-    replace(id, made);
-    return made;
+  /// Takes back the equation just made of `id`, and lets `id` mean `value`.
+  constexpr void merge(uint32 id, uint32 value) {
+    --made_;
+    replace(id, value);
   }
+  /// Appends `e` over `operands` (values of the result, not a part of its graph) in place of source equation `id`.
+  constexpr uint32 emit(uint32 id, eqn e, view<uint32> operands) {
+    e.origin = graph_.eqns[id].origin;
+    const ir::slice_of own = graph_.eqns[id].operands;
+    e.operands = {own.first, static_cast<uint32>(operands.size())};
+    if (operands.size() <= own.count) {
+      for (size_t k = 0; k < operands.size(); ++k) graph_.operand_pool[own.first + k] = operands[k];
+    } else {
+      e.operands.first = static_cast<uint32>(graph_.operand_pool.size());
+      graph_.operand_pool.append(operands);
+    }
+    graph_.eqns[made_] = e;
+    replace(id, made_);
+    return made_++;
+  }
+  constexpr ir::slice_of keep_attrs(view<int64> attrs) { return graph_.keep_attrs(attrs); }
   constexpr void mark_changed() { changed_ = true; }
-  constexpr bool changed() const { return changed_; }
 
   /// Renames the outputs and hands the graph over, noting in `notes` whether anything changed.
   constexpr graph finish(record& notes, pass_id id) {
-    result_.outputs.reserve(from.outputs.size());
-    for (const ir::graph_output& o : from.outputs) result_.outputs.push_back({map_[o.value], o.name});
+    graph_.eqns.truncate(made_);
+    for (ir::graph_output& o : graph_.outputs) o.value = map_[o.value];
     if (changed_) notes.changed.push_back(id);
-    return std::move(result_);
+    return std::move(graph_);
   }
 
  private:
-  graph result_;
+  graph graph_;
   vec<uint32> map_;
+  uint32 made_ = 0;
   bool changed_ = false;
 };
 

@@ -6,7 +6,7 @@ using namespace before_after;
 using pass::inexact;
 
 namespace {
-constexpr auto canonicalise = [](const ir::graph_view& g, pass::record& notes) { return pass::canonicalise(g, notes); };
+constexpr auto canonicalise = [](ir::graph g, pass::record& notes) { return pass::canonicalise(std::move(g), notes); };
 
 /// `%x`, `%y` of [4,8] and the equation(s), with result %r.
 std::string over(dtype t, const std::string& equations) {

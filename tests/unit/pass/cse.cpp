@@ -6,9 +6,9 @@
 using namespace before_after;
 
 namespace {
-constexpr auto cse = [](const ir::graph_view& g, pass::record& notes) { return pass::cse(g, notes); };
-constexpr auto canonical_cse = [](const ir::graph_view& g, pass::record& notes) {
-  return pass::cse(pass::canonicalise(g, notes), notes);
+constexpr auto cse = [](ir::graph g, pass::record& notes) { return pass::cse(std::move(g), notes); };
+constexpr auto canonical_cse = [](ir::graph g, pass::record& notes) {
+  return pass::cse(pass::canonicalise(std::move(g), notes), notes);
 };
 }  // namespace
 

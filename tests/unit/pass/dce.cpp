@@ -5,7 +5,7 @@
 using namespace before_after;
 
 namespace {
-constexpr auto dce = [](const ir::graph_view& g, pass::record& notes) { return pass::dce(g, notes); };
+constexpr auto dce = [](ir::graph g, pass::record& notes) { return pass::dce(std::move(g), notes); };
 }
 
 static_assert([] {
@@ -28,7 +28,7 @@ TEST_CASE("keeps the new value of a state") {
 }
 
 TEST_CASE("keeps every bit of random graphs, and has nothing to do a second time") {
-  const auto one_output = [](const ir::graph_view& g, pass::record& notes) { return pass::dce(g, notes); };
+  const auto one_output = [](ir::graph g, pass::record& notes) { return pass::dce(std::move(g), notes); };
   for (int k = 0; k < 200; ++k) {
     poot_tests::fusion_draws d(3000 + static_cast<uint64>(k));
     ir::graph g = d.make(5 + d.below(25));

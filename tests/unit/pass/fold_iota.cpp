@@ -5,7 +5,7 @@
 using namespace before_after;
 
 namespace {
-constexpr auto fold = [](const ir::graph_view& g, pass::record& notes) { return pass::fold_iota(g, notes); };
+constexpr auto fold = [](ir::graph g, pass::record& notes) { return pass::fold_iota(std::move(g), notes); };
 }
 
 static_assert([] {

@@ -5,7 +5,7 @@
 using namespace before_after;
 
 namespace {
-constexpr auto fold = [](const ir::graph_view& g, pass::record& notes) { return pass::fold_widening_casts(g, notes); };
+constexpr auto fold = [](ir::graph g, pass::record& notes) { return pass::fold_widening_casts(std::move(g), notes); };
 }
 
 static_assert([] {

@@ -38,6 +38,22 @@ TEST_CASE("remembers which traced equation each one comes from") {
   for (uint32 id = 0; id < p.optimized.size(); ++id) CHECK(p.optimized.eqns[id].kind == g.eqns[p.optimized.eqns[id].origin].kind);
 }
 
+TEST_CASE("passes rewrite a graph where it lies, and leave no operands of equations that are gone") {
+  for (int k = 0; k < 200; ++k) {
+    poot_tests::fusion_draws d(11000 + static_cast<uint64>(k));
+    ir::graph g = d.make(20);
+    pass::record notes;
+    const ir::graph made = all(g, notes);
+    size_t operands = 0;
+    for (const ir::eqn& e : made.eqns) operands += e.operands.count;
+    CHECK(made.operand_pool.size() == operands);
+    const ir::eqn* const where = g.eqns.data();
+    for (auto one : {pass::canonicalise, pass::cse, pass::fold_iota, pass::dce, pass::recognize_packed, pass::fold_widening_casts})
+      g = one(std::move(g), notes);
+    CHECK(g.eqns.data() == where);
+  }
+}
+
 TEST_CASE("keeps every bit of random graphs") { check_bits(all, 9000, 600); }
 
 TEST_CASE("leaves no equation without an output that needs it, and no sum without an order") {

@@ -5,7 +5,7 @@
 using namespace before_after;
 
 namespace {
-constexpr auto prepare = [](const ir::graph_view& g, pass::record& notes) { return pass::prepare_reductions(g, true, notes); };
+constexpr auto prepare = [](ir::graph g, pass::record& notes) { return pass::prepare_reductions(std::move(g), true, notes); };
 
 constexpr char sums[] = R"(graph t {
   %x : f32[4,8]   = input "x"

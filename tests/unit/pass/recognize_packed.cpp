@@ -5,7 +5,7 @@
 using namespace before_after;
 
 namespace {
-constexpr auto recognize = [](const ir::graph_view& g, pass::record& notes) { return pass::recognize_packed(g, notes); };
+constexpr auto recognize = [](ir::graph g, pass::record& notes) { return pass::recognize_packed(std::move(g), notes); };
 std::string weight(const char* format, const char* rows) { return std::string("%w : ") + format + '[' + rows + ",256] = weight \"w\"\n"; }
 }  // namespace
 
