@@ -2,7 +2,8 @@
 # Sourced by them, from the repository root.
 
 packages_to_build=(g++ cmake ninja-build ccache libboost1.81-dev nlohmann-json3-dev libcli11-dev doctest-dev)
-packages_to_test=("${packages_to_build[@]}" clang-19 libclang-rt-19-dev python3)
+packages_to_test=("${packages_to_build[@]}" clang-19 libclang-rt-19-dev python3
+                  glslang-tools glslc spirv-tools libamdhip64-5 libhiprtc-builtins5)
 
 # install_packages PACKAGE…: installs those that are missing. Fails with one sentence where it cannot.
 install_packages() {

@@ -9,6 +9,16 @@ inline constexpr std::string_view glsl_prelude =
 #include <poot/emit/prelude/glsl.inc>
     ;
 
+/// Execution modes of 32-bit floats, which a text asks for at its head.
+constexpr void write_float_controls(text& out, const options& o) {
+  if (!o.preserve_specials && !o.preserve_subnormals) return;
+  out << "#extension GL_EXT_spirv_intrinsics : require\n";
+  if (o.preserve_specials)  // SignedZeroInfNanPreserve
+    out << "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4466], 4461, 32);\n";
+  if (o.preserve_subnormals)  // DenormPreserve
+    out << "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4464], 4459, 32);\n";
+}
+
 class glsl final : public c_family {
  public:
   using c_family::c_family;
@@ -17,13 +27,7 @@ class glsl final : public c_family {
   constexpr void begin() override {
     out_ << "#version 450\n";
     write_title();
-    if (options_.preserve_specials || options_.preserve_subnormals) {
-      out_ << "#extension GL_EXT_spirv_intrinsics : require\n";
-      if (options_.preserve_specials)  // SignedZeroInfNanPreserve
-        out_ << "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4466], 4461, 32);\n";
-      if (options_.preserve_subnormals)  // DenormPreserve
-        out_ << "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4464], 4459, 32);\n";
-    }
+    write_float_controls(out_, options_);
     out_ << "layout(local_size_x = " << k_.workgroup << ") in;\n\n";
     for_each_binding([this](bool metadata, uint32 i, uint32 binding) {
       out_ << "layout(std430, set = 0, binding = " << binding << ") ";

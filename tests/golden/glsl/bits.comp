@@ -1,0 +1,47 @@
+#version 450
+// bits
+layout(local_size_x = 32) in;
+
+layout(std430, set = 0, binding = 0) readonly buffer poot_b0 { uint b0[]; };  // x
+layout(std430, set = 0, binding = 1) readonly buffer poot_meta { uint meta[]; };
+layout(std430, set = 0, binding = 2) buffer poot_b1 { uint b1[]; };  // set
+layout(std430, set = 0, binding = 3) buffer poot_b2 { uint b2[]; };  // cleared
+
+uint poot_mul_high(uint a, uint b) {
+  uint high, low;
+  umulExtended(a, b, high, low);
+  return high;
+}
+
+// Of bits: what floor does with -0 is left open by the language.
+float poot_ffloor(float x) {
+  uint bits = floatBitsToUint(x), magnitude = bits & 0x7fffffffu;
+  bool negative = bits != magnitude;
+  if (magnitude < 0x3f800000u) return negative && magnitude != 0u ? -1.0 : uintBitsToFloat(bits - magnitude);
+  if (magnitude >= 0x4b000000u) return x;
+  uint fraction = (1u << (150u - (magnitude >> 23u))) - 1u;
+  if ((bits & fraction) != 0u && negative) bits += fraction;
+  return uintBitsToFloat(bits & ~fraction);
+}
+
+void main() {
+  uint v0 = gl_LocalInvocationID.x;
+  uint v1 = gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x;
+  uint v3 = v1 * 32u;
+  uint v4 = v3 + v0;
+  uint v5 = meta[0];
+  bool v6 = v4 < v5;
+  if (v6) {
+    uint v9 = v4 & 31u;
+    uint v11 = 1u << v9;
+    uint v12 = b0[v4];
+    bool v14 = int(v12) < int(0u);
+    if (v14) {
+      uint v17 = v4 >> 5u;
+      atomicOr(b1[v17], v11);
+      uint v19 = ~v11;
+      uint v21 = v4 >> 5u;
+      atomicAnd(b2[v21], v19);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// bits
+
+typedef unsigned int uint;
+
+// To be compiled with -ffp-contract=off.
+__device__ inline uint poot_to_bits(float x) { return __float_as_uint(x); }
+__device__ inline float poot_from_bits(uint bits) { return __uint_as_float(bits); }
+__device__ inline float poot_ffma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+__device__ inline float poot_ffloor(float x) { return __builtin_floorf(x); }
+__device__ inline uint poot_mul_high(uint a, uint b) { return __umulhi(a, b); }
+
+// The device's square root is within a unit in the last place; the residues of its neighbours say which is nearest.
+__device__ inline float poot_fsqrt(float x) {
+  const bool small = x < 0x1p-96f;
+  const float y = small ? x * 0x1p32f : x;
+  if (!(y > 0.0f && y < __builtin_inff())) return __builtin_sqrtf(x);
+  float root = __builtin_sqrtf(y);
+  const float lower = poot_from_bits(poot_to_bits(root) - 1u), upper = poot_from_bits(poot_to_bits(root) + 1u);
+  if (poot_ffma(-lower, root, y) <= 0.0f) root = lower;
+  else if (poot_ffma(-upper, root, y) > 0.0f) root = upper;
+  return small ? root * 0x1p-16f : root;
+}
+
+extern "C" __global__ void __launch_bounds__(32) poot_kernel(
+    const uint* b0,  // x
+    const uint* meta,
+    uint* b1,  // set
+    uint* b2) {  // cleared
+  uint v0 = threadIdx.x;
+  uint v1 = blockIdx.x + blockIdx.y * gridDim.x;
+  uint v3 = v1 * 32u;
+  uint v4 = v3 + v0;
+  uint v5 = meta[0];
+  bool v6 = v4 < v5;
+  if (v6) {
+    uint v9 = v4 & 31u;
+    uint v11 = 1u << v9;
+    uint v12 = b0[v4];
+    bool v14 = int(v12) < int(0u);
+    if (v14) {
+      uint v17 = v4 >> 5u;
+      atomicOr(&b1[v17], v11);
+      uint v19 = ~v11;
+      uint v21 = v4 >> 5u;
+      atomicAnd(&b2[v21], v19);
+    }
+  }
+}

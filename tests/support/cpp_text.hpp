@@ -1,0 +1,127 @@
+#pragma once
+/// The C++ dialect compiled and run on this CPU: an executor of kernels.
+
+#include <poot/core/float_environment.hpp>
+#include <poot/emit/write.hpp>
+#include <poot/kernel/interpret.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <dlfcn.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace poot_tests {
+
+/// Runs the invocations of a workgroup in turn, each on a stack of its own, from barrier to barrier.
+class workgroup {
+ public:
+  using entry = void(const void* at, poot::uint32* const* buffers, const poot::uint32* metadata);
+
+  explicit workgroup(poot::uint32 invocations, size_t shared_bytes)
+      : fibers_(invocations), stacks_(invocations * stack_bytes), shared_(shared_bytes / 4 + 1) {}
+
+  void run(entry* kernel, poot::uint32 group, std::vector<poot::uint32*>& buffers, const poot::uint32* metadata) {
+    kernel_ = kernel, buffers_ = buffers.data(), metadata_ = metadata, running() = this;
+    for (poot::uint32 lane = 0; lane < fibers_.size(); ++lane) {
+      fiber& f = fibers_[lane];
+      f.at = {group, lane, shared_.data(), &wait, this};
+      f.ended = false;
+      ::getcontext(&f.context);
+      f.context.uc_stack.ss_sp = stacks_.data() + lane * stack_bytes;
+      f.context.uc_stack.ss_size = stack_bytes;
+      f.context.uc_link = &turn_;
+      ::makecontext(&f.context, &start, 0);
+    }
+    for (size_t ended = 0; ended == 0;) {
+      for (now_ = 0; now_ < fibers_.size(); ++now_) {
+        ::swapcontext(&turn_, &fibers_[now_].context);
+        ended += fibers_[now_].ended;
+      }
+      if (ended != 0 && ended != fibers_.size()) throw std::runtime_error("a barrier is not reached by all");
+    }
+  }
+
+ private:
+  static constexpr size_t stack_bytes = 64 << 10;
+  struct invocation {  // poot_invocation of the prelude
+    poot::uint32 group, lane;
+    void* shared;
+    void (*wait)(void*);
+    void* waiting;
+  };
+  struct fiber {
+    ::ucontext_t context;
+    invocation at;
+    bool ended;
+  };
+
+  static workgroup*& running() {
+    static thread_local workgroup* w;
+    return w;
+  }
+  static void start() {
+    workgroup& w = *running();
+    fiber& f = w.fibers_[w.now_];
+    w.kernel_(&f.at, w.buffers_, w.metadata_);
+    f.ended = true;
+  }
+  static void wait(void* waiting) {
+    workgroup& w = *static_cast<workgroup*>(waiting);
+    ::swapcontext(&w.fibers_[w.now_].context, &w.turn_);
+  }
+
+  std::vector<fiber> fibers_;
+  std::vector<char> stacks_;
+  std::vector<poot::uint32> shared_;
+  ::ucontext_t turn_{};
+  size_t now_ = 0;
+  entry* kernel_ = nullptr;
+  poot::uint32* const* buffers_ = nullptr;
+  const poot::uint32* metadata_ = nullptr;
+};
+
+/// C++ text that a compiler made a library of.
+class cpp_text {
+ public:
+  /// `command` compiles: a compiler and its flags. `stem` is the path of the files that are made, without suffix. Throws
+  /// std::runtime_error.
+  cpp_text(std::string_view source, const std::string& command, const std::string& stem) {
+    const std::string text_file = stem + ".cpp", library_file = stem + ".so";
+    std::FILE* const f = std::fopen(text_file.c_str(), "wb");
+    if (!f) throw std::runtime_error("cannot write " + text_file);
+    std::fwrite(source.data(), 1, source.size(), f);
+    std::fclose(f);
+    ::unlink(library_file.c_str());
+    if (std::system((command + " -shared -fPIC " + text_file + " -o " + library_file).c_str()) != 0)
+      throw std::runtime_error(command + " does not compile " + text_file);
+    if (!(handle_ = ::dlopen(library_file.c_str(), RTLD_NOW | RTLD_LOCAL))) throw std::runtime_error(::dlerror());
+    entry_ = reinterpret_cast<workgroup::entry*>(::dlsym(handle_, "poot_kernel"));
+    if (!entry_) throw std::runtime_error(text_file + " holds no poot_kernel");
+  }
+  cpp_text(const cpp_text&) = delete;
+  cpp_text& operator=(const cpp_text&) = delete;
+  ~cpp_text() {
+    if (handle_) ::dlclose(handle_);
+  }
+
+  /// As kernel::interpret.
+  void run(const poot::kernel::kernel& k, poot::view<poot::kernel::words> buffers, poot::view<poot::uint32> metadata,
+           poot::uint32 groups) const {
+    const poot::float_environment environment;  // a library made with -Ofast has set the process to flush subnormals
+    std::vector<poot::uint32*> pointers;
+    for (const poot::kernel::words& w : buffers) pointers.push_back(w.data);
+    workgroup w(k.workgroup, static_cast<size_t>(k.shared_bytes()));
+    for (poot::uint32 g = 0; g < groups; ++g) w.run(entry_, g, pointers, metadata.data());
+  }
+
+ private:
+  void* handle_ = nullptr;
+  workgroup::entry* entry_ = nullptr;
+};
+
+}  // namespace poot_tests
