@@ -122,6 +122,7 @@ double best_of(int tries, run::host::pool& threads, Body body) {
 
 machine_limits::speeds probe_memory(int64 bytes, run::host::pool& threads) {
   const run::host::storage room(bytes);
+  std::memset(room.data(), 1, static_cast<size_t>(bytes));
   const int64 part = bytes / threads.threads() / 8192 * 8192, half = part / 2;
   const int64 times = (int64{1} << 28) / bytes + 1;
   std::atomic<int64> sink{0};  // so that nothing is left out

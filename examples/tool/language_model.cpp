@@ -106,7 +106,8 @@ language_model::language_model(const std::string& path, const model_options& o)
   host_.load(std::move(model), loading_options);
   for (const io::file_tensor& t : file_.tensors()) {
     if (!host_.has_weight(t.name)) continue;
-    if (!host_.load_weight(t.name, {const_cast<uint8*>(t.data), t.type})) file_.drop(t);
+    host_.load_weight(t.name, {const_cast<uint8*>(t.data), t.type});
+    file_.drop(t);  // where rows are read as they are, as those of an embedding, single pages come back
   }
   load_seconds_ = seconds_since(loading);
   for (int64 i = 0; i < config_.context; ++i) keys_.push_back(static_cast<int32>(i));

@@ -11,31 +11,65 @@
 #include <string>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace poot::run::host {
 
-/// Aligned memory, in huge pages where it is large. Zero when new.
+/// How large memory is paged.
+enum class paging : uint8 {
+  huge,      ///< in huge pages where the system has them: for what is read as a whole
+  as_filled  ///< in small pages: for what a text fills slowly, such as a cache
+};
+
+namespace detail {
+
+struct release {
+  size_t mapped = 0;  ///< bytes; 0: from the heap
+  void operator()(char* p) const {
+    if (mapped) ::munmap(p, mapped);
+    else std::free(p);
+  }
+};
+
+}  // namespace detail
+
+/// Aligned memory, zero when new. What is large is the system's: its pages are resident once they are touched.
 class storage {
  public:
   storage() = default;
-  explicit storage(int64 bytes) : bytes_(bytes) {
+  explicit storage(int64 bytes, paging wanted = paging::huge) : bytes_(bytes) {
     if (bytes <= 0) return;
-    const size_t page = bytes >= huge ? static_cast<size_t>(huge) : 64;
+    const bool mapped = bytes >= static_cast<int64>(huge_page);
+    const size_t page = mapped ? static_cast<size_t>(::sysconf(_SC_PAGESIZE)) : 64;
     const size_t size = (static_cast<size_t>(bytes) + page - 1) / page * page;
-    data_.reset(static_cast<char*>(std::aligned_alloc(page, size)));
+    data_ = memory(mapped ? map(size) : static_cast<char*>(std::aligned_alloc(page, size)), detail::release{mapped ? size : 0});
     if (!data_) fail(text{} << "out of memory: " << bytes << " bytes could not be allocated");
-    if (bytes >= huge) ::madvise(data_.get(), size, MADV_HUGEPAGE);
-    std::memset(data_.get(), 0, size);
+    if (!mapped) std::memset(data_.get(), 0, size);
+    // Only advice. The last part that does not fill a huge page is left out, or all of that page would be resident.
+    else if (wanted == paging::huge) ::madvise(data_.get(), size / huge_page * huge_page, MADV_HUGEPAGE);
+    else ::madvise(data_.get(), size, MADV_NOHUGEPAGE);
   }
   char* data() const { return data_.get(); }
   int64 bytes() const { return bytes_; }
 
  private:
-  static constexpr int64 huge = 2 << 20;
-  struct release {
-    void operator()(char* p) const { std::free(p); }
-  };
-  std::unique_ptr<char[], release> data_;
+  static constexpr size_t huge_page = size_t{2} << 20;
+
+  /// `size` bytes that begin with a huge page; null where there is no room.
+  static char* map(size_t size) {
+    const size_t room = size + huge_page;
+    void* const mapped = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) return nullptr;
+    char* const first = static_cast<char*>(mapped);
+    const size_t before = (huge_page - reinterpret_cast<uintptr_t>(first) % huge_page) % huge_page;
+    if (before) ::munmap(first, before);
+    ::munmap(first + before + size, room - before - size);
+    return first + before;
+  }
+
+  using memory = std::unique_ptr<char[], detail::release>;
+
+  memory data_;
   int64 bytes_ = 0;
 };
 
@@ -94,7 +128,7 @@ class shared_memory {
   /// The memory of a state, zero when first asked for.
   storage& state(std::string_view name, int64 bytes) {
     storage& s = states_[std::string(name)];
-    if (s.bytes() < bytes) s = storage(bytes);
+    if (s.bytes() < bytes) s = storage(bytes, paging::as_filled);
     return s;
   }
 
