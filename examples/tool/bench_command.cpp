@@ -156,6 +156,7 @@ class bench {
     for (const ir::graph_output& o : g.outputs)
       if (g.state_of(o) == g.size()) bytes_ += static_cast<double>(concrete(g.type(o.value)).bytes());
     for (const bool fuse : {true, false}) load(fuse, threads);
+    if (w.typed) add_typed(threads);
     if (w.loop) add_loop(threads);
   }
 
@@ -192,6 +193,8 @@ class bench {
       c.error = std::max(c.error, worst / largest);
       if (!(c.error < 2e-3)) fail(text{} << work_.name << ": the result differs from f64 arithmetic");
     }
+    if (work_.typed && std::memcmp(results_[0].data(), sessions_[0]->result("y").data, static_cast<size_t>(results_[0].bytes())) != 0)
+      fail(text{} << work_.name << ": the typed program and the one made at run time give different bits");
   }
 
  private:
@@ -220,12 +223,23 @@ class bench {
     sessions_.push_back(std::move(session));
   }
 
+  const float* input() const { return reinterpret_cast<const float*>(leaves_[0].data.data()); }
+  float* new_result() {
+    results_.emplace_back(leaves_[0].type.bytes());
+    return reinterpret_cast<float*>(results_.back().data());
+  }
+
+  void add_typed(int threads) {
+    const double start = now_ns();
+    auto run = work_.typed(input(), new_result(), threads);
+    contestants_.push_back({"poot-typed", std::move(run), 1, (now_ns() - start) * 1e-9});
+  }
+
   void add_loop(int threads) {
     pool_ = std::make_unique<run::host::pool>(threads);
-    loop_result_ = run::host::storage(leaves_[0].type.bytes());
-    contestants_.push_back({"loop", [this] {
-                              const auto* from = reinterpret_cast<const float*>(leaves_[0].data.data());
-                              auto* to = reinterpret_cast<float*>(loop_result_.data());
+    const float* from = input();
+    float* to = new_result();
+    contestants_.push_back({"loop", [=, this] {
                               pool_->parallel(leaves_[0].type.element_count(),
                                               [&](int64 begin, int64 end, int) { work_.loop(from, to, begin, end); }, 65536);
                             }});
@@ -238,7 +252,7 @@ class bench {
   double bytes_ = 0;
   std::vector<std::unique_ptr<run::host::session>> sessions_;
   std::unique_ptr<run::host::pool> pool_;
-  run::host::storage loop_result_;
+  std::vector<run::host::storage> results_;
   std::vector<contestant> contestants_;
 };
 
@@ -276,7 +290,7 @@ class report {
     const contestant& fused = all[0];
     std::printf("%-22s %-5s %9.1f %9.1f us  %4.0f%% of limit, %5.2fx unfused", w.name.c_str(), std::string(name(w.element)).c_str(),
                 fused.best() * 1e-3, fused.median() * 1e-3, 100 * std::max(memory, arithmetic) / fused.best(), all[1].best() / fused.best());
-    if (all.size() > 2) std::printf(", %.2fx by hand", all[2].best() / fused.best());
+    for (size_t i = 2; i < all.size(); ++i) std::printf(", %.2fx %s", all[i].best() / fused.best(), all[i].name.c_str());
     std::printf("; %zu dispatches, unfused %zu; %.1f GB/s, %.0f GFLOP/s", fused.dispatches, all[1].dispatches, bytes / fused.best(), w.flops / fused.best());
     if (fused.error >= 0) std::printf(", error %.1e", fused.error);
     std::printf("; others use %.1f cores\n", others(fused));

@@ -19,17 +19,6 @@ value number(graph& g, float v) { return {&g, g.literal(dtype::f32, std::bit_cas
 value relu(graph& g, value x) { return dsl::max(x, number(g, 0)); }
 value norm_gain(graph& g, const char* name, int64 width) { return g.weight(name, f32, {width}); }
 
-/// Eight pointwise ops, none of them a function.
-value chain(graph& g, value x) {
-  const auto c = [&](float v) { return number(g, v); };
-  return relu(g, ((x * c(1.5f) + c(0.25f)) * x - c(0.75f)) * x + c(0.5f)) * c(0.9f);
-}
-/// Eight pointwise ops, two of them functions.
-value chain_tanh_exp(graph& g, value x) {
-  const auto c = [&](float v) { return number(g, v); };
-  return dsl::exp(dsl::tanh(x * c(0.5f) + c(0.1f)) * x - c(1.0f)) * c(0.7f) + c(0.2f);
-}
-
 /// y = f(x), x of [count, columns].
 template <class F>
 std::function<graph(int64)> over_rows(int64 columns, F f) {
@@ -41,9 +30,12 @@ std::function<graph(int64)> over_rows(int64 columns, F f) {
   };
 }
 
-workload pointwise(const char* name, int64 rows, int64 columns, value (*f)(graph&, value), decltype(workload::loop) loop) {
-  workload w{name, f32, 8.0 * static_cast<double>(rows * columns), over_rows(columns, f), rows};
+template <class F>
+workload pointwise(const char* name, int64 rows, int64 columns, F f, typed_run typed, decltype(workload::loop) loop) {
+  const auto make = over_rows(columns, [f](graph&, value x) { return f(x); });
+  workload w{name, f32, 8.0 * static_cast<double>(rows * columns), make, rows};
   w.checked = 2;
+  w.typed = typed;
   w.loop = loop;
   return w;
 }
@@ -99,10 +91,10 @@ std::string numbered(const char* before, int64 i) { return before + std::to_stri
 
 std::vector<workload> workloads() {
   std::vector<workload> all;
-  all.push_back(pointwise("chain_16M", 4096, 4096, chain, chain_loop));
-  all.push_back(pointwise("chain_64k", 256, 256, chain, chain_loop));
-  all.push_back(pointwise("chain_tanh_exp_16M", 4096, 4096, chain_tanh_exp, nullptr));
-  all.push_back(pointwise("chain_tanh_exp_64k", 256, 256, chain_tanh_exp, nullptr));
+  all.push_back(pointwise("chain_16M", 4096, 4096, chain, typed_chain_16M, chain_loop));
+  all.push_back(pointwise("chain_64k", 256, 256, chain, typed_chain_64k, chain_loop));
+  all.push_back(pointwise("chain_tanh_exp_16M", 4096, 4096, chain_tanh_exp, typed_chain_tanh_exp_16M, nullptr));
+  all.push_back(pointwise("chain_tanh_exp_64k", 256, 256, chain_tanh_exp, typed_chain_tanh_exp_64k, nullptr));
   const auto softmax = [](graph&, value x) { return nn::softmax(x); };
   all.push_back(by_row("softmax_4096x4096", 4096, 4096, 5, softmax));
   all.push_back(by_row("softmax_256x131072", 256, 131072, 5, softmax));
@@ -177,7 +169,7 @@ ir::graph graph_to_plan(int64 count) {
   for (int64 block = 0; static_cast<int64>(g.size()) < count; ++block) {
     const value h = nn::rms_norm(x, g.weight(numbered("gain.", block), f32, {width}), number(g, 1e-5f));
     const value up = dsl::matmul_t(h, g.weight(numbered("up.", block), f32, {width, width}));
-    const value bent = chain(g, up) + h;
+    const value bent = chain(up) + h;
     x = x + dsl::matmul_t(bent, g.weight(numbered("down.", block), f32, {width, width}));
     if (block % 4 == 3) x = nn::softmax(x);
   }

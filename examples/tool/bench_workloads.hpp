@@ -1,6 +1,8 @@
 #pragma once
 /// What `poot bench` measures: graphs made at run time, named as other systems' benchmarks of the same work are.
 
+#include "bench_chains.hpp"
+
 #include <poot/ir/graph.hpp>
 
 #include <functional>
@@ -20,6 +22,8 @@ struct workload {
   int64 checked = 0;           ///< the count that is compared with f64 arithmetic; 0: none
   bool reads_mostly = false;   ///< its limit is reading, not copying
   int64 position = 0;          ///< what i32 inputs of one element hold
+  /// The same graph typed, between memory of `size` rows.
+  typed_run typed = nullptr;
   /// The same by hand, from the input to the result: how fast a compiler's loop is.
   void (*loop)(const float* from, float* to, int64 begin, int64 end) = nullptr;
 };

@@ -90,7 +90,7 @@ int generate(const generate_arguments& a) {
   std::fwrite("\n", 1, 1, stdout);
   const auto seconds = [](auto d) { return std::chrono::duration<double>(d).count(); };
   const double rest = seconds(std::chrono::steady_clock::now() - first);
-  std::fprintf(stderr, "%zu prompt tokens in %.1f ms, then %.0f tokens/s %s\n", prompt.size(), seconds(first - start) * 1e3,
+  std::fprintf(stderr, "%zu prompt tokens in %.1f ms, then %.1f tokens/s %s\n", prompt.size(), seconds(first - start) * 1e3,
                made > 1 ? static_cast<double>(made - 1) / rest : 0.0, a.unfused ? "unfused" : "fused");
   if (a.check) std::fprintf(stderr, "every value of every region, and the logits, are equal bit for bit fused and unfused at every step\n");
   return 0;
