@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <math.h>
 #include <string>
 #include <vector>
@@ -195,6 +196,27 @@ TEST_CASE("infinities, NaN, zeros of both signs and subnormals enter contraction
     std::vector<float> a(static_cast<size_t>(M * K));
     for (float& x : a) x = r.below(9) == 0 ? ieee::from_bits(r.next() & 0x807fffffu) : r.below(50) == 0 ? ieee::from_bits(r.next()) : r.number();
     check_shape(M, m, a);
+  }
+}
+
+TEST_CASE("scales that are infinite, NaN, zero or subnormal scale as IEEE says") {
+  random_numbers r(6);
+  constexpr uint16 scales[] = {0x7c00, 0xfc00, 0x7e00, 0x8000, 0x0000, 0x0001, 0x83ff, 0x7bff, 0x3c00};
+  for (const dtype type : {q4_0, q8_0}) {
+    matrix m(type, 70, 96, r);
+    const int block = row(type).block_elements, size = row(type).block_bytes;
+    for (int64 b = 0; b < 70 * 96 / block; ++b) {
+      const uint16 scale = b < 64 ? scales[8] : scales[r.below(9)];  // the first rows stay finite
+      uint8* const p = m.bytes.data() + b * size;
+      for (int i = 0; i < size; ++i) p[i] = static_cast<uint8>(type == q4_0 ? p[i] | 0x99 : (p[i] & 0x7f) | 1);  // above 0
+      __builtin_memcpy(p + layout(type).scale, &scale, 2);
+      for (int i = 0; i < block; ++i) m.values[static_cast<size_t>(b * block + i)] = decode(type, p, i);
+    }
+    for (const int64 M : {1, 2, 5, 20}) {
+      std::vector<float> a(static_cast<size_t>(M * 96));
+      for (float& x : a) x = std::abs(r.number());  // so that infinities of one sign stay infinite
+      check_shape(M, m, a);
+    }
   }
 }
 

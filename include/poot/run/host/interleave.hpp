@@ -8,7 +8,7 @@
 ///     mxfp4            u8 e[32];                 nibbles       q8_0, q5_0   f16 d[32]; int8
 ///     q4_k             u8 scale[32], u8 minimum[32]; nibbles   with f16 d[32], f16 dmin[32] before every 8 blocks
 ///     q6_k             int8 scale[2][32]; int8                 with f16 d[32] before every 8 blocks
-///     nibbles          uint8 [16][32 rows]; byte j holds the stored code of k = 2j low and of k = 2j+1 high
+///     nibbles          uint32 [4][32 rows]; word j holds the stored codes of k = 8j … 8j+7, from the lowest bits on
 ///     int8             [32 k][32 rows], the code that the scale multiplies
 /// Decoded, they are the values of core/packed.hpp to the bit.
 
@@ -25,6 +25,9 @@ enum class matrix_order : uint8 { nk, kn };
 
 /// Rows in a group.
 inline constexpr int group_rows = 32;
+
+/// Codes in a word of nibbles.
+inline constexpr int word_codes = 8;
 
 /// Interleaved weights [n,k]; `data` is 64-byte aligned for best speed.
 struct weights {
@@ -102,9 +105,11 @@ void interleave_packed(int rows, int64 k, const uint8* src, int64 row_bytes, uin
       if constexpr (Type == q6_k)
         for (int half = 0; half < 2; ++half) head[32 * half + r] = from[layout(Type).sub_scales + 2 * sub + half];
       if constexpr (has_nibbles(Type)) {
-        for (int j = 0; j < 16; ++j) {
-          const int low = stored_code(Type, from, first + 2 * j), high = stored_code(Type, from, first + 2 * j + 1);
-          codes[j * 32 + r] = static_cast<uint8>(low | high << 4);
+        for (int j = 0; j < 32 / word_codes; ++j) {
+          uint32 word = 0;
+          for (int i = 0; i < word_codes; ++i)
+            word |= static_cast<uint32>(stored_code(Type, from, first + word_codes * j + i)) << 4 * i;
+          std::memcpy(codes + 4 * (j * group_rows + r), &word, sizeof word);
         }
       } else {
         for (int i = 0; i < 32; ++i)
