@@ -11,7 +11,7 @@ namespace poot::run {
 /// Checks buffers against a program's leaves and results.
 class bindings {
  public:
-  explicit bindings(const plan::program_view& p) : p_(p), leaves_(p.graph.size()), results_(p.graph.outputs.size()) {}
+  explicit bindings(const plan::program_view& p) : p_(p), leaves_(p.graph.size()), results_(p.graph.outputs.size()), elsewhere_(p.graph.size(), 0) {}
 
   /// Lends `b` for the input, weight or state called `name`.
   void lend(std::string_view name, const buffer& b) {
@@ -22,7 +22,15 @@ class bindings {
     check(name, p_.graph.type(id), b);
     if (held.data != b.data) moved_ = true;
     held = b;
+    elsewhere_[id] = 0;
     changed_ = true;
+    changed_leaves_.push_back(id);
+  }
+  /// Says that leaf `id` lies where no pointer reaches it, as an array of concrete type `t`.
+  void provide(uint32 id, const tensor_type& t) {
+    check(p_.graph.name_of(id), p_.graph.type(id), {this, t});  // any pointer but null
+    leaves_[id] = {nullptr, t};
+    elsewhere_[id] = changed_ = moved_ = true;
     changed_leaves_.push_back(id);
   }
   /// Lends `b` for the result called `name`.
@@ -58,7 +66,7 @@ class bindings {
     for (uint32 id = 0; id < p_.graph.size(); ++id) {
       if (!ir::is_named_leaf(p_.graph[id].kind)) continue;
       const std::string_view name = p_.graph.name_of(id);
-      if (!leaves_[id].data && leaves_[id].type.element_count() > 0)
+      if (!leaves_[id].data && !elsewhere_[id] && leaves_[id].type.element_count() > 0)
         if (leaves_[id].type.rank != p_.graph.type(id).rank || p_.graph.type(id).element_count() > 0)
           fail(text{} << "run: " << ir::name(p_.graph[id].kind) << " \"" << name << "\" is not bound");
       bind_extents(name, p_.graph.type(id), leaves_[id].type);
@@ -111,6 +119,7 @@ class bindings {
 
   plan::program_view p_;
   vec<buffer> leaves_, results_;
+  vec<uint8> elsewhere_;  ///< per leaf: it lies where no pointer reaches it
   extent_counts counts_;
   vec<uint32> changed_leaves_, settled_leaves_;
   bool changed_ = true, moved_ = true, results_changed_ = true;

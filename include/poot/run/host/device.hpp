@@ -8,9 +8,9 @@
 ///     auto session = device.load(poot::compile(g, device.target()));     // a graph made at run time
 ///     session.bind("x", poot::read_only(xs.data(), poot::f32, 8, 4096)).run();
 
-#include <poot/dsl/bind.hpp>
 #include <poot/plan/planned.hpp>
 #include <poot/run/host/executor.hpp>
+#include <poot/run/typed_session.hpp>
 
 namespace poot::run::host {
 
@@ -42,60 +42,6 @@ class session {
   entry* entry_;
 };
 
-/// A typed model, loaded: names and element types of a call are checked when it compiles, counts when it runs.
-template <auto Model, plan::options Wanted>
-class typed_session {
- public:
-  explicit typed_session(int threads)
-      : session_(plan::instantiate<Model, targets::host, Wanted>(), threads,
-                 load_options{.kernels = straight_kernels<planned<Model, targets::host, Wanted>>()}) {}
-
-  /// Binds and runs. States that are not bound keep their values here, zero at first.
-  template <dsl::any_binding... B>
-  void operator()(const B&... bindings) {
-    static_assert(dsl::check_bindings<Model, dsl::must_bind::inputs_and_weights, B...>());
-    (lend(bindings), ...);
-    session_.run();
-  }
-  const plan::program_view& program() const { return session_.program(); }
-  buffer result(std::string_view name) const { return session_.result(name); }
-
- private:
-  template <dsl::any_binding B>
-  void lend(const B& b) {
-    const ir::graph_view& g = session_.program().graph;
-    void* data = const_cast<void*>(static_cast<const void*>(b.data()));
-    if constexpr (B::is_result) {
-      for (const ir::graph_output& o : g.outputs)
-        if (g.chars(o.name) == B::name) session_.into(B::name, {data, concrete(B::name, g.type(o.value), b.count())});
-    } else {
-      session_.bind(B::name, {data, concrete(B::name, g.type(g.find_leaf(B::name)), b.count())});
-    }
-  }
-
-  /// The declared type with its one dynamic extent, if any, as `count` elements (bytes of a packed type) say.
-  static tensor_type concrete(std::string_view name, tensor_type t, size_t count) {
-    int64 fixed = 1, dynamic = -1;
-    int unknown = 0;
-    for (int i = 0; i < t.rank; ++i) {
-      if (!t.extents[i].is_dynamic()) fixed *= t.extents[i].code;
-      else dynamic = i, ++unknown;
-    }
-    const auto given = static_cast<int64>(is_packed(t.element) ? count / row(t.element).block_bytes * row(t.element).block_elements : count);
-    if (unknown > 1) fail(text{} << "bind \"" << name << "\": the elements of several dynamic extents cannot be told from a count");
-    if (unknown == 1) {
-      if (fixed == 0 || given % fixed != 0)
-        fail(text{} << "bind \"" << name << "\": " << given << " elements are no whole number of rows of " << fixed);
-      t.extents[dynamic] = extent(given / fixed);
-    } else if (given != fixed) {
-      fail(text{} << "bind \"" << name << "\": the model has " << fixed << " elements, " << given << " are given");
-    }
-    return t;
-  }
-
-  session session_;
-};
-
 /// The CPU this program runs on. Cheap to copy; sessions own their threads.
 class device {
  public:
@@ -107,8 +53,9 @@ class device {
   session load(plan::program p) const { return {std::move(p), threads_}; }
   /// Loads a typed model, whose plan is `planned<Model, targets::host, Wanted>`.
   template <auto Model, plan::options Wanted = plan::options{}>
-  typed_session<Model, Wanted> load() const {
-    return typed_session<Model, Wanted>(threads_);
+  typed_session<Model, session> load() const {
+    return typed_session<Model, session>({plan::instantiate<Model, targets::host, Wanted>(), threads_,
+                                          load_options{.kernels = straight_kernels<planned<Model, targets::host, Wanted>>()}});
   }
   /// An executor for several entries that share weights and states.
   executor make_executor() const { return executor(threads_); }

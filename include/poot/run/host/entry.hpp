@@ -5,6 +5,7 @@
 #include <poot/run/bindings.hpp>
 #include <poot/run/host/checked_step.hpp>
 #include <poot/run/host/self_test.hpp>
+#include <poot/run/overlap.hpp>
 #include <poot/run/tables.hpp>
 
 #include <memory>
@@ -184,7 +185,7 @@ class entry {
     if (all) place_bound();
     const bool moved = place_views() || all;
     make_constants(true);
-    refuse_overlaps(all || changed.results);
+    refuse_overlaps(view_, bound_, results_, all || changed.results);
     const run_context c = context();
     for (size_t k = 0; k < steps_.size(); ++k)
       if (moved || follows_counts_[k]) steps_[k]->prepare(c);
@@ -225,33 +226,6 @@ class entry {
       put(id, memory_[p.index] + offset);
     }
     return moved;
-  }
-
-  /// What a step writes must not lie in memory that another name lends. Unless `all`, only leaves whose shapes have
-  /// changed can overlap anew.
-  void refuse_overlaps(bool all) const {
-    for (uint32 k = 0; k < results_.size(); ++k) {
-      const uint32 own = view_.graph.state_of(view_.graph.outputs[k]);
-      const char* first = results_[k];
-      const char* last = first + bound_.counts()(view_.graph.type(view_.graph.outputs[k].value)).bytes();
-      const auto check = [&](std::string_view other, const char* begin, int64 bytes) {
-        if (begin && begin < last && first < begin + bytes)
-          fail(text{} << "run: \"" << view_.graph.chars(view_.graph.outputs[k].name) << "\" is written, and its memory overlaps that of \""
-                      << other << '"');
-      };
-      const auto check_leaf = [&](uint32 id) {
-        if (id != own) check(view_.graph.name_of(id), static_cast<const char*>(bound_.leaf(id).data), bound_.leaf(id).type.bytes());
-      };
-      if (!all && !view_.graph.type(view_.graph.outputs[k].value).is_dynamic()) {
-        for (uint32 id : bound_.changed_leaves()) check_leaf(id);
-        continue;
-      }
-      for (uint32 id = 0; id < view_.graph.size(); ++id)
-        if (ir::is_named_leaf(view_.graph[id].kind)) check_leaf(id);
-      for (uint32 j = 0; j < k; ++j)
-        check(view_.graph.chars(view_.graph.outputs[j].name), results_[j],
-              bound_.counts()(view_.graph.type(view_.graph.outputs[j].value)).bytes());
-    }
   }
 
   /// Results that could not be written where they belong. What is read is saved first where it is itself overwritten.
