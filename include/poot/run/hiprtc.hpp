@@ -10,6 +10,7 @@
 #include <poot/run/rejection.hpp>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -64,7 +65,8 @@ class hiprtc {
 
   /// In the child: writes the code, or the log, to `out`.
   [[noreturn]] void compile_here(const char* source, const char* arch_option, int out) const {
-    if (const int nowhere = ::open("/dev/null", O_WRONLY); nowhere >= 0) ::dup2(nowhere, 2);  // it also prints its log
+    for (int fatal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE}) ::signal(fatal, SIG_DFL);  // no handler of the caller's
+    if (const int nowhere = ::open("/dev/null", O_WRONLY); nowhere >= 0) ::dup2(nowhere, 2);  // where it prints its log too
     const char* given[] = {arch_option, option};
     handle program = nullptr;
     size_t size = 0;
