@@ -9,7 +9,7 @@
 /// A value without a builder is a literal: it becomes an instruction where it meets one that has.
 
 #include <poot/core/ieee.hpp>
-#include <poot/kernel/kernel.hpp>
+#include <poot/kernel/schedule.hpp>
 
 #include <concepts>
 
@@ -70,7 +70,8 @@ class builder {
   constexpr builder& operator=(const builder&) = delete;
 
   constexpr kernel finish() {
-    made_.code = std::move(code_);
+    made_.code = schedule(code_);
+    number_metadata();
     return std::move(made_);
   }
   constexpr const kernel& so_far() const { return made_; }
@@ -180,7 +181,7 @@ class builder {
     const uint32 noted = note_;
     note_ = instruction::no_note;
     emit(opcode::result, type::none, use(with_parameters<Result, Parameters...>(write, std::index_sequence_for<Parameters...>{})));
-    f.code = std::move(code_);
+    f.code = schedule(code_);
     code_ = std::move(outer);
     note_ = noted;
     made_.functions.push_back(std::move(f));
@@ -200,6 +201,23 @@ class builder {
   constexpr Result with_parameters(Write write, std::index_sequence<I...>) {
     (emit(opcode::parameter, type_of_handle<Parameters>, I), ...);
     return write(Parameters{this, static_cast<uint32>(I)}...);
+  }
+  /// Words of metadata in the order in which the code reads them, but for the first, which counts the work.
+  constexpr void number_metadata() {
+    vec<meta_word> used;
+    vec<uint32> renamed(made_.metadata.size(), instruction::no_note);
+    const auto take = [&](uint32 old) {
+      if (renamed[old] != instruction::no_note) return;
+      renamed[old] = static_cast<uint32>(used.size());
+      used.push_back(made_.metadata[old]);
+    };
+    if (!made_.metadata.empty()) take(0);
+    for (instruction& i : made_.code) {
+      if (i.code != opcode::meta) continue;
+      take(i.a);
+      i.a = renamed[i.a];
+    }
+    made_.metadata = std::move(used);
   }
   constexpr buffer_id add_buffer(std::string_view name, uint32 value, access how) {
     made_.buffers.push_back({text(name), how});

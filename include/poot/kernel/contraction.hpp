@@ -57,7 +57,8 @@ class contraction_code {
         const number before = k_.read(partial);
         k_.assign(partial, e_.sum.fused ? fma(x, y, before) : add(before, mul(x, y)));
       });
-      k_.assign(total, add(k_.read(total), k_.read(partial)));
+      const number before = k_.read(total);
+      k_.assign(total, add(before, k_.read(partial)));
     });
     return k_.read(total);
   }
@@ -88,7 +89,10 @@ class contraction_code {
     const word step = transposed ? word(1u) : shape_.stride(b_, b.rank - 2);
     column = column + (transposed ? n * shape_.stride(b_, b.rank - 2) : n);
     return sum(length, [&](word first, word end, auto take) {
-      k_.for_(first, end, 1u, [&](word k) { take(value(a_, row + k), value(b_, column + k * step)); });
+      k_.for_(first, end, 1u, [&](word k) {
+        const number x = value(a_, row + k);
+        take(x, value(b_, column + k * step));
+      });
     });
   }
 
@@ -111,8 +115,8 @@ class contraction_code {
         const number scale = weights.scale(block, i);
         const number offset = has_offset(format) ? weights.offset(block, i) : number(0.0f);
         k_.for_(0u, shared, 1u, [&](word j) {
-          const number product = mul(scale, weights.code(block, i + j));
-          take(value(a_, row + k + j), has_offset(format) ? add(product, offset) : product);
+          const number x = value(a_, row + k + j), product = mul(scale, weights.code(block, i + j));
+          take(x, has_offset(format) ? add(product, offset) : product);
         });
       });
     });
@@ -134,7 +138,8 @@ class contraction_code {
         k_.if_(below(h, height) & below(v, width), [&] {
           k_.assign(x, to_bits(value(a_, image + (channel0 + c) * shape_.stride(a_, 1) + h * shape_.stride(a_, 2) + v)));
         });
-        take(from_bits(k_.read(x)), value(b_, kernel + k));
+        const number tap = from_bits(k_.read(x));
+        take(tap, value(b_, kernel + k));
       });
     });
   }

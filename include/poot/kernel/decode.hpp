@@ -109,7 +109,7 @@ class packed_reader {
 constexpr number decode_element(builder& k, buffer_id from, dtype format, word index) {
   packed_reader r(k, from, format);
   const word elements = row(format).block_elements, block = index / elements * word(row(format).block_bytes), i = index % elements;
-  const number product = mul(r.scale(block, i), r.code(block, i));
+  const number scale = r.scale(block, i), product = mul(scale, r.code(block, i));
   return has_offset(format) ? add(product, r.offset(block, i)) : product;
 }
 

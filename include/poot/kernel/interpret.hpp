@@ -63,8 +63,13 @@ class interpreter {
       written_.push_back(vec<uint8>(s.size));
       shared_touches_.push_back(vec<touches>(wanted.races ? s.size : 0));
     }
-    for (size_t b = 0; b < buffers.size(); ++b)
-      buffer_touches_.push_back(vec<touches>(wanted.races && k.buffers[b].how != access::read ? buffers[b].count : 0));
+    for (uint32 b = 0; b < buffers.size(); ++b) {
+      memory_of_.push_back(first_with(buffers[b].data));
+      buffer_touches_.push_back({});
+      const uint32 memory = memory_of_[b];
+      if (!wanted.races || k.buffers[b].how == access::read || !buffer_touches_[memory].empty()) continue;
+      buffer_touches_[memory] = vec<touches>(buffers[memory].count);
+    }
     for (uint32 l = 0; l < width_; ++l) everyone_.push_back(l);
   }
 
@@ -99,6 +104,12 @@ class interpreter {
         for (uint32 l = 0; l < width_; ++l) row(f, i)[l] = l;
     }
     return f;
+  }
+  /// Two buffers may be one memory, as where a state is read and updated.
+  constexpr uint32 first_with(const uint32* data) const {
+    uint32 b = 0;
+    while (buffers_[b].data != data) ++b;
+    return b;
   }
   constexpr uint32* row(frame& f, uint32 i) { return f.values.data() + size_t{i} * width_; }
   constexpr void fill(frame& f, uint32 i, uint32 bits) {
@@ -200,7 +211,7 @@ class interpreter {
   constexpr void touch_buffer(frame& f, uint32 i, view<uint32> active) {
     const instruction& now = (*f.code)[i];
     const words memory = buffers_[now.a];
-    vec<touches>& noted = buffer_touches_[now.a];
+    vec<touches>& noted = buffer_touches_[memory_of_[now.a]];
     const uint32* const index = row(f, now.b);
     uint32* const out = row(f, i);
     const uint32* const given = now.code == opcode::load ? nullptr : row(f, now.c);
@@ -209,7 +220,7 @@ class interpreter {
       const uint32 at = index[l];
       if (at >= memory.count)
         wrong(f, i, l, text("index ") << at << " of buffer " << k_.buffers[now.a].name << ", which has " << memory.count << " words");
-      if (!noted.empty() && !note(noted[at], 0, group_ * width_ + l, how))
+      if (at < noted.size() && !note(noted[at], 0, group_ * width_ + l, how))
         wrong(f, i, l, text("word ") << at << " of buffer " << k_.buffers[now.a].name << " is touched by another invocation too");
       switch (now.code) {
         case opcode::load: out[l] = memory.data[at]; break;
@@ -344,12 +355,13 @@ class interpreter {
   vec<vec<uint32>> shared_;
   vec<vec<uint8>> written_;
   vec<vec<touches>> shared_touches_, buffer_touches_;
+  vec<uint32> memory_of_;  ///< of each buffer, the first one of the same memory
   vec<uint32> everyone_;
 };
 
 }  // namespace detail
 
-/// Runs workgroups [0, groups). Buffers are in the order of `kernel.buffers`, and no two of them share memory.
+/// Runs workgroups [0, groups). Buffers are in the order of `kernel.buffers`; those that begin at one address are one memory.
 /// Throws `error` naming the instruction, its equation and the invocation where an index lies outside, a shared element is
 /// read before it is written, a barrier is not reached by all, two invocations race, or an operation has no defined result.
 constexpr void interpret(const kernel& k, view<words> buffers, view<uint32> metadata, uint32 groups, interpretation wanted = {}) {

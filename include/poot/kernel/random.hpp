@@ -35,7 +35,8 @@ constexpr kernel random_kernel(const program_view& p, const launch& l) {
   const word counters = k.meta({meta_word::what::product, id, 0, p.graph.type(id).rank, 4, 0});
   const word count = code.shape().count(id), c = k.invocation();
   k.if_(below(c, counters), [&] {
-    const detail::random_words w = detail::philox(c, code.get(in[1], {}, {}).bits, code.get(in[0], {}, {}).bits);
+    const word seed = code.get(in[0], {}, {}).bits, offset = code.get(in[1], {}, {}).bits;
+    const detail::random_words w = detail::philox(c, offset, seed);
     for (uint32 j = 0; j < 4; ++j) {
       const word at = c * 4u + word(j);
       k.if_(below(at, count), [&] { k.store(code.output(0), at, to_bits(mul(to_float(w.at[j] >> 8u), 0x1p-24f))); });

@@ -35,7 +35,8 @@ class group_reducer {
       const variables own = declare(none, pairs);
       const word start = first + lane;
       k_.for_(lanes == reducing_workgroup ? start : select(below(lane, lanes), start, end), end, lanes, [&](word i) {
-        assign(own, combine(kind, t, read(own, pairs), enter(kind, t, element(i), i)), pairs);
+        const state entering = enter(kind, t, element(i), i);
+        assign(own, combine(kind, t, read(own, pairs), entering), pairs);
       });
       put(lane, read(own, pairs), pairs);
       k_.barrier();
@@ -46,7 +47,8 @@ class group_reducer {
         });
         k_.barrier();
       }
-      assign(total, combine(kind, t, read(total, pairs), at(0u, pairs)), pairs);
+      const state before = read(total, pairs);
+      assign(total, combine(kind, t, before, at(0u, pairs)), pairs);
       k_.barrier();
     });
     return leave(kind, t, read(total, pairs));

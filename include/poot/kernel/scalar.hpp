@@ -60,7 +60,7 @@ constexpr word clamp_signed(word x, int32 low, int32 high) {
 
 /// Towards zero, held within the range; NaN gives 0.
 constexpr word float_to_i32(number x) {
-  const flag high = less_equal(0x1p+31f, x), low = less(x, -0x1p+31f), nan = is_nan(x);
+  const flag high = less_equal(0x1p+31f, x), low = less_equal(x, -0x1p+31f), nan = is_nan(x);
   const word whole = to_int(select(high | low | nan, number(0.0f), x));
   return select(nan, 0u, select(high, 0x7fffffffu, select(low, 0x80000000u, whole)));
 }
