@@ -34,6 +34,7 @@ class region_check {
 
  private:
   constexpr const summary& alone(uint32 id) const { return singles_.of(id); }
+  constexpr const tensor_type& space_of(uint32 id) const { return singles_.space(id); }
 
   /// One contraction, or rows over one space, with pointwise members; nothing else has company.
   constexpr reason heads() {
@@ -45,7 +46,7 @@ class region_check {
       if (k != region_kind::row && k != region_kind::contraction) return reason::boundary;
       if (kind_ != region_kind::pointwise) {
         if (kind_ != region_kind::row || k != region_kind::row) return reason::two_heads;
-        if (!alone(id).space.same_extents(alone(head_).space)) return reason::row_space;
+        if (!space_of(id).same_extents(space_of(head_))) return reason::row_space;
         continue;
       }
       kind_ = k;
@@ -62,17 +63,17 @@ class region_check {
   }
 
   constexpr reason spaces() {
-    tensor_type space = alone(head_).space;
+    tensor_type space = space_of(head_);
     for (uint32 id : members_)
-      if (!ir::detail::broadcast_into(space, alone(id).space)) return unlike();
-    if (kind_ != region_kind::pointwise && !space.same_extents(alone(head_).space)) return unlike();
+      if (!ir::detail::broadcast_into(space, space_of(id))) return unlike();
+    if (kind_ != region_kind::pointwise && !space.same_extents(space_of(head_))) return unlike();
     bool whole = false;  // does a member have the extents of the region?
-    for (uint32 id : members_) whole |= alone(id).space.same_extents(space);
+    for (uint32 id : members_) whole |= space_of(id).same_extents(space);
     if (!whole) return unlike();
     int64 recomputed = 0;
     for (uint32 id : members_) {
       const tensor_type& t = g_.type(id);
-      if (!allowed_.with_broadcast && !alone(id).space.same_extents(space)) return reason::spaces_differ;
+      if (!allowed_.with_broadcast && !space_of(id).same_extents(space)) return reason::spaces_differ;
       if (t.same_extents(space)) continue;
       if (kind_ == region_kind::row && t.rank == space.rank && t.same_extents(space.with(space.rank - 1, extent(1)))) continue;
       if (!is_widening_load(g_, id)) recomputed = saturating_sum(recomputed, recomputed_flops(g_, id, space));

@@ -2,6 +2,7 @@
 /// Which legal regions to take: greedily along the edges, those first that save a write and a read, then those that save
 /// a read, each in order of definition; then sideways between regions that read a value in the same way. Ties break on equation id, so a plan never depends on addresses.
 
+#include <poot/core/hash_index.hpp>
 #include <poot/fuse/legal.hpp>
 
 namespace poot::fuse {
@@ -63,7 +64,7 @@ constexpr void fuse_siblings(const grouping& groups, legality& legal) {
         continue;
       }
       const uint32 a = groups.root(first);
-      if (a == r || !groups.of(a).space.same_extents(groups.of(r).space)) continue;
+      if (a == r || !groups.space(a).same_extents(groups.space(r))) continue;
       if (!legal.join(a, r).legal()) first = user;  // whoever reads it later stands nearer to this one
     }
   }
@@ -79,16 +80,18 @@ constexpr void fuse_independent(const grouping& groups, legality& legal) {
   for (uint32 id = 0; id < g.size(); ++id) {
     if (!groups.grouped(id) || groups.root(id) != id) continue;
     const summary& own = groups.of(id);
-    if (own.kind != region_kind::pointwise || own.prologue || own.space.element_count() > small_space) continue;
-    bool placed = false;
-    for (uint32& head : heads) {
-      const uint32 a = groups.root(head), b = groups.root(id);
-      if (!groups.of(a).space.same_extents(own.space)) continue;
-      if (!legal.join(a, b).legal()) head = id;
-      placed = true;
-      break;
+  hash_index spaces;  // of heads
+    const tensor_type& space = groups.space(own);
+    if (own.kind != region_kind::pointwise || own.prologue || space.element_count() > small_space) continue;
+    uint64 hash = space.rank;
+    for (int i = 0; i < space.rank; ++i) hash = mix(hash, static_cast<uint64>(space.extents[i].code));
+    const uint32 at = spaces.find(hash, [&](uint32 k) { return groups.space(groups.root(heads[k])).same_extents(space); });
+    if (at == hash_index::none) {
+      spaces.insert(hash, static_cast<uint32>(heads.size()));
+      heads.push_back(id);
+    } else if (!legal.join(groups.root(heads[at]), id).legal()) {
+      heads[at] = id;
     }
-    if (!placed) heads.push_back(id);
   }
 }
 
@@ -137,7 +140,7 @@ class scheduler {
     partition::region r;
     r.kind = s.kind;
     r.prologue = s.prologue;
-    r.space = s.space;
+    r.space = groups_.space(root);
     r.members = {static_cast<uint32>(out_.members.size()), s.members};
     groups_.each_member(root, [&](uint32 member) {
       out_.members.push_back(member);

@@ -8,11 +8,10 @@ namespace poot::fuse {
 /// What is known about a group without looking at its members.
 struct summary {
   region_kind kind = region_kind::pointwise;
-  tensor_type space{};          ///< iteration space; of row groups with the last axis whole
+  uint32 space_of = 0;          ///< equation whose extents are the iteration space, of contraction groups the contraction
   uint32 members = 1;
   uint32 bindings = 0;          ///< upper bound on the buffers it binds
   uint32 narrow_casts = 0;
-  uint32 head = 0;              ///< of contraction groups: the contraction
   int64 recomputed = 0;         ///< flops spent again, because members are smaller than the space
   bool float_select = false;
   bool non_float = false;
@@ -52,6 +51,9 @@ class grouping {
     return id;
   }
   constexpr const summary& of(uint32 root_id) const { return groups_[root_id]; }
+  /// The iteration space of a group; of row groups with the last axis whole.
+  constexpr const tensor_type& space(const summary& s) const { return g.type(s.space_of); }
+  constexpr const tensor_type& space(uint32 root_id) const { return space(groups_[root_id]); }
   constexpr uint32 next_in_ring(uint32 id) const { return ring_[id]; }
   constexpr view<uint32> users(uint32 id) const { return view<uint32>(user_pool_).subview(user_start_[id], user_start_[id + 1] - user_start_[id]); }
   constexpr bool is_output(uint32 id) const { return is_output_[id]; }
@@ -84,14 +86,13 @@ class grouping {
     return true;
   }
 
-  /// Makes one group of two and returns its root; `kind`, `space` and `recomputed` are what legality found for the union.
-  constexpr uint32 merge(uint32 a, uint32 b, region_kind kind, const tensor_type& space, int64 recomputed, bool along_an_edge) {
+  /// Makes one group of two and returns its root; `kind`, `space_of` and `recomputed` are what legality found for the union.
+  constexpr uint32 merge(uint32 a, uint32 b, region_kind kind, uint32 space_of, int64 recomputed, bool along_an_edge) {
     if (groups_[a].members < groups_[b].members) std::swap(a, b);
     summary& into = groups_[a];
     const summary& from = groups_[b];
-    if (from.kind == region_kind::contraction) into.head = from.head;
     into.kind = kind;
-    into.space = space;
+    into.space_of = space_of;
     into.recomputed = recomputed;
     into.members += from.members;
     into.bindings += from.bindings;
@@ -109,8 +110,7 @@ class grouping {
     const eqn& e = g[id];
     summary s;
     s.kind = kind_of(g, id);
-    s.space = s.kind == region_kind::row ? g.type(g.operands(id)[0]) : e.type;
-    s.head = id;
+    s.space_of = s.kind == region_kind::row ? g.operands(id)[0] : id;
     s.bindings = e.operands.count + 1;
     s.narrow_casts = is_narrowing_cast(g, id);
     s.float_select = e.kind == op::select && is_float(e.type.element);

@@ -10,7 +10,7 @@ namespace poot::fuse {
 struct verdict {
   reason why = reason::none;
   region_kind kind = region_kind::pointwise;
-  tensor_type space{};
+  uint32 space_of = 0;   ///< equation whose extents are the iteration space
   int64 recomputed = 0;  ///< flops spent again
   constexpr bool legal() const { return why == reason::none; }
 };
@@ -58,7 +58,7 @@ class legality {
     for (size_t i = 2; i < reached_.size(); ++i)
       for (size_t j = i; j > 1 && order_.is_before(reached_[j], reached_[j - 1]); --j) std::swap(reached_[j], reached_[j - 1]);
     if (reached_.size() > 1) order_.move_before(view<uint32>(reached_).subview(1, reached_.size() - 1), a);
-    const uint32 kept = groups.merge(a, b, v.kind, v.space, v.recomputed, reads_directly_);
+    const uint32 kept = groups.merge(a, b, v.kind, v.space_of, v.recomputed, reads_directly_);
     order_.merge(kept, kept == a ? b : a, a);
     return v;
   }
@@ -79,7 +79,7 @@ class legality {
   /// Does the contraction of group `x` read a member of `other`?
   constexpr bool feeds_head(const summary& x, uint32 other) const {
     if (x.kind != region_kind::contraction) return false;
-    for (uint32 in : groups.g.operands(x.head))
+    for (uint32 in : groups.g.operands(x.space_of))
       if (groups.grouped(in) && groups.root(in) == other) return true;
     return false;
   }
@@ -91,26 +91,30 @@ class legality {
     };
     if (!joins(x.kind) || !joins(y.kind)) return refused(reason::boundary);
     const bool px = x.kind == region_kind::pointwise, py = y.kind == region_kind::pointwise;
+    const tensor_type &x_space = groups.space(x), &y_space = groups.space(y);
+    const bool equal = x_space.same_extents(y_space);
     verdict v;
+    v.space_of = x.space_of;
     if (!px && !py) {
       if (x.kind != region_kind::row || y.kind != region_kind::row) return refused(reason::two_heads);
-      if (!x.space.same_extents(y.space)) return refused(reason::row_space);
+      if (!equal) return refused(reason::row_space);
       v.kind = region_kind::row;
-      v.space = x.space;
       return v;
     }
     if (px && py) {
-      v.space = broadcasts_into(y.space, x.space) ? x.space : y.space;
-      if (!broadcasts_into(x.space, v.space)) return refused(reason::spaces_differ);
+      if (!equal && !broadcasts_into(y_space, x_space)) {
+        v.space_of = y.space_of;
+        if (!broadcasts_into(x_space, y_space)) return refused(reason::spaces_differ);
+      }
     } else {
       const summary &head = px ? y : x, &chain = px ? x : y;
       v.kind = head.kind;
-      v.space = head.space;
-      if (head.kind == region_kind::contraction && head.space.element == dtype::f64) return refused(reason::wide_head);
-      if (!broadcasts_into(chain.space, head.space))
+      v.space_of = head.space_of;
+      if (head.kind == region_kind::contraction && groups.space(head).element == dtype::f64) return refused(reason::wide_head);
+      if (!equal && !broadcasts_into(groups.space(chain), groups.space(head)))
         return refused(head.kind == region_kind::row ? reason::row_space : reason::head_space);
     }
-    if (!allowed.with_broadcast && !x.space.same_extents(y.space)) return refused(reason::spaces_differ);
+    if (!allowed.with_broadcast && !equal) return refused(reason::spaces_differ);
     return v;
   }
 
@@ -123,17 +127,18 @@ class legality {
   constexpr reason fits(uint32 side, uint32 a, uint32 b, verdict& v) const {
     const graph_view& g = groups.g;
     const summary& s = groups.of(side);
+    const tensor_type& space = g.type(v.space_of);
     reason why = reason::none;
-    if (s.kind == v.kind && s.space.same_extents(v.space)) {
+    if (s.kind == v.kind && groups.space(s).same_extents(space)) {
       v.recomputed = saturating_sum(v.recomputed, s.recomputed);
       return v.recomputed > allowed.max_recomputed_flops ? reason::recompute_cost : reason::none;
     }
     groups.each_member(side, [&](uint32 id) {
       const tensor_type& t = g.type(id);
-      if (t.same_extents(v.space)) return true;
-      if (v.kind == region_kind::row && is_row_value(t, v.space)) return true;
+      if (t.same_extents(space)) return true;
+      if (v.kind == region_kind::row && is_row_value(t, space)) return true;
       if (!is_widening_load(g, id)) {
-        v.recomputed = saturating_sum(v.recomputed, recomputed_flops(g, id, v.space));
+        v.recomputed = saturating_sum(v.recomputed, recomputed_flops(g, id, space));
         if (v.recomputed > allowed.max_recomputed_flops) why = reason::recompute_cost;
       }
       if (!allowed.small_outputs && groups.read_outside(id, a, b)) why = reason::output_not_full;

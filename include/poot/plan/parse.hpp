@@ -264,20 +264,20 @@ struct program_reader : ir::detail::graph_reader {
           refuse(places[i], text(prologue ? "the prologue depends on constants only" : "what depends on constants only belongs to the prologue"));
         region_of[id] = index;
         regions.members.push_back(id);
-        shape_of(r, singles.of(id), id == regions.members[r.members.first]);
+        shape_of(r, singles.of(id).kind, singles.space(id), id == regions.members[r.members.first]);
       }
       regions.regions.push_back(r);
     }
   }
   /// Kind and iteration space after one more member.
-  static constexpr void shape_of(fuse::partition::region& r, const fuse::summary& member, bool first) {
-    const bool head = member.kind != fuse::region_kind::pointwise;
+  static constexpr void shape_of(fuse::partition::region& r, fuse::region_kind kind, const tensor_type& space, bool first) {
+    const bool head = kind != fuse::region_kind::pointwise;
     if (first || head) {
-      r.kind = member.kind;
-      r.space = member.space;
+      r.kind = kind;
+      r.space = space;
     } else if (r.kind == fuse::region_kind::pointwise) {
       tensor_type united = r.space;
-      if (ir::detail::broadcast_into(united, member.space) && !united.same_extents(r.space)) r.space = member.space;
+      if (ir::detail::broadcast_into(united, space) && !united.same_extents(r.space)) r.space = space;
     }
   }
 
