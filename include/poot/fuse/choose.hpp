@@ -45,7 +45,10 @@ constexpr void fuse_edges(const grouping& groups, legality& legal, bool private_
       const uint32 a = groups.root(in), b = groups.root(id);
       if (a == b || (private_only && !is_private(groups, in, b))) continue;
       const verdict v = legal.join(a, b);
-      if (!v.legal() && !private_only && v.why != reason::boundary) declines.push_back({in, id, v.why});
+      if (v.legal() || private_only || v.why == reason::boundary) continue;
+      bool listed = false;  // an equation may read a value twice
+      for (size_t i = declines.size(); i-- > 0 && declines[i].consumer == id;) listed |= declines[i].producer == in;
+      if (!listed) declines.push_back({in, id, v.why});
     }
   }
 }

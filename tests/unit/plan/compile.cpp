@@ -174,6 +174,20 @@ TEST_CASE("refuses elementary functions of f64 away from the host, and names the
   CHECK(planned(text).refusals().empty());
   target device = targets::host;
   device.kind = backend::cuda;
+}
+
+TEST_CASE("lists an edge once, however often its consumer reads the value") {
+  const program p = planned_body("%x : f32[8,8] = input \"x\"\n%w : f32[8,8] = weight \"w\"\n%a : f32[8,8] = exp %x\n%b : f32[8,8] = matmul %a, %w\n"
+                                 "%c : f32[8,8] = matmul %b, %b\n%i : i32[8,8] = cast %x\n%d : f32[8,8] = select %i, %b, %b\noutput \"c\" = %c\noutput \"d\" = %d");
+  for (size_t i = 0; i < p.declined.size(); ++i)
+    for (size_t j = 0; j < i; ++j) CHECK((p.declined[i].producer != p.declined[j].producer || p.declined[i].consumer != p.declined[j].consumer));
+  const auto reads = [&](ir::op producer, ir::op consumer) {
+    int n = 0;
+    for (const fuse::decline& d : p.declined) n += p.graph.eqns[d.producer].kind == producer && p.graph.eqns[d.consumer].kind == consumer;
+    return n;
+  };
+  CHECK(reads(ir::op::exp, ir::op::matmul) == 1);
+  CHECK(reads(ir::op::matmul, ir::op::matmul) == 1);
   const program p = planned(text, {}, device);
   REQUIRE(p.refusals().size() == 1);
   CHECK(p.graph.eqns[p.refusals()[0].equation].kind == ir::op::exp);
