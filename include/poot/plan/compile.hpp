@@ -74,7 +74,7 @@ class launch_builder {
     return s;
   }
 
-  /// A gather, a slice and an update touch only the part they move.
+  /// A gather, a slice and an update in place touch only the part they move.
   constexpr int64 bytes_read(uint32 id, uint32 in) const {
     const graph_view g = p_.graph;
     const ir::eqn& e = g[id];
@@ -119,6 +119,17 @@ class launch_builder {
   vec<uint8> read_by_;
 };
 
+/// An update that is not in place also copies what it does not overwrite.
+constexpr void count_copying_updates(program& p) {
+  const graph_view g = p.graph;
+  for (vec<launch>* list : {&p.launches, &p.prologue})
+    for (launch& l : *list) {
+      const uint32 id = p.ids[l.members.first];
+      if (g[id].kind != ir::op::dynamic_update_slice || p.placements[id].where == place::state) continue;
+      l.bytes += 2 * (g.type(id).bytes() - g.type(g.operands(id)[1]).bytes());
+    }
+}
+
 /// What the target cannot do.
 constexpr void refuse_missing(program& p) {
   if (p.planned_for.kind == backend::host) return;
@@ -145,6 +156,7 @@ constexpr program plan_regions(ir::graph optimized, const target& where, fuse::p
   }
   p.declined = std::move(regions.declines);
   detail::storage_planner(p, regions);
+  detail::count_copying_updates(p);
   detail::share_kernels(p);
   detail::find_sections(p);
   detail::refuse_missing(p);
