@@ -23,6 +23,7 @@ struct program_reader : ir::detail::graph_reader {
   static constexpr uint32 none = fuse::grouping::none;
 
   constexpr program read() {
+    form = "program text";
     if (source.size() > size_t{1} << 30) refuse(text("a program of more than 2^30 characters"));
     if (word("'program'") != "program") {
       at = 0;

@@ -282,7 +282,7 @@ TEST_CASE("refuses what does not follow, naming line and rule") {
   }
   // The line is that of the statement.
   const std::string bad = replaced(good, "place %held leaf", "place %held table 0");
-  CHECK(refusal(bad).find("line " + std::to_string(line_of(bad, "place %held")) + ",") != std::string::npos);
+  CHECK(refusal(bad).find("program text, line " + std::to_string(line_of(bad, "place %held")) + ",") != std::string::npos);
 }
 
 TEST_CASE("refuses dispatches that are missing, doubled or in an order that cannot run") {

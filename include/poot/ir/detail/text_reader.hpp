@@ -42,6 +42,7 @@ struct text_reader {
   size_t at = 0;
   std::string_view subject{};  ///< the value whose equation is being read, with its %
   std::string_view call{};     ///< and its op
+  std::string_view form = "graph text";  ///< what the source is to be
 
   /// Throws: line and column of `where`, the value, the op, and `reason`.
   [[noreturn]] void refuse(size_t where, const text& reason) const {
@@ -49,7 +50,7 @@ struct text_reader {
     for (size_t i = 0; i < where && i < source.size(); ++i)
       if (source[i] == '\n') ++line, line_start = i + 1;
     text message;
-    message << "graph text, line " << line << ", column " << where - line_start + 1 << ": ";
+    message << form << ", line " << line << ", column " << where - line_start + 1 << ": ";
     if (!subject.empty()) excerpt(message, subject) << ": ";
     if (!call.empty()) excerpt(message, call) << ": ";
     fail(message << reason);
