@@ -2,6 +2,7 @@
 /// A graph: equations in order of definition, each with an op, operands, attributes and a type.
 
 #include <poot/core/error.hpp>
+#include <poot/core/name_index.hpp>
 #include <poot/ir/custom.hpp>
 #include <poot/ir/typing.hpp>
 
@@ -80,6 +81,11 @@ struct graph_view {
       if (is_named_leaf(eqns[i].kind) && name_of(i) == wanted) return i;
     return static_cast<uint32>(eqns.size());
   }
+  /// The same, for many look-ups in one graph that `names` was made for.
+  constexpr uint32 find_leaf(std::string_view wanted, name_index& names) const {
+    return names.find(static_cast<uint32>(eqns.size()), wanted,
+                      [&](uint32 i) { return is_named_leaf(eqns[i].kind) ? name_of(i) : std::string_view{}; });
+  }
   constexpr const symbol* find_symbol(uint64 key) const {
     for (const symbol& s : symbols)
       if (s.key == key) return &s;
@@ -114,6 +120,7 @@ struct graph {
   vec<graph_output> outputs;
   vec<symbol> symbols;
   slice_of name{};
+  name_index leaf_names, output_names;  ///< for `leaf` and `add_output`
 
   constexpr graph() = default;
   constexpr explicit graph(std::string_view graph_name) { name = intern(graph_name); }
@@ -239,7 +246,7 @@ constexpr uint32 graph::leaf(op o, const tensor_type& t, view<int64> attrs, std:
     if (!leaf_name.empty()) message << " (\"" << leaf_name << "\")";
     fail(message);
   }
-  if (is_named_leaf(o) && view_of().find_leaf(leaf_name) != eqns.size())
+  if (is_named_leaf(o) && view_of().find_leaf(leaf_name, leaf_names) != eqns.size())
     fail(text{} << poot::ir::name(o) << " \"" << leaf_name << "\": this name is taken by an earlier input, weight or state");
   eqn e;
   e.kind = o;
@@ -250,9 +257,10 @@ constexpr uint32 graph::leaf(op o, const tensor_type& t, view<int64> attrs, std:
 }
 
 constexpr void graph::add_output(std::string_view result, uint32 id) {
-  for (const graph_output& o : outputs)
-    if (view_of().chars(o.name) == result) fail(text{} << "output \"" << result << "\": this name is taken by an earlier output");
-  const uint32 leaf_id = view_of().find_leaf(result);
+  const auto count = static_cast<uint32>(outputs.size());
+  if (output_names.find(count, result, [&](uint32 i) { return view_of().chars(outputs[i].name); }) != count)
+    fail(text{} << "output \"" << result << "\": this name is taken by an earlier output");
+  const uint32 leaf_id = view_of().find_leaf(result, leaf_names);
   if (leaf_id != eqns.size() && eqns[leaf_id].kind == op::state && !(eqns[leaf_id].type == eqns[id].type)) {
     text message;
     message << "output \"" << result << "\": the state is ";

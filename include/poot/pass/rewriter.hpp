@@ -117,6 +117,7 @@ class rewriter {
   /// Renames the outputs and hands the graph over, noting in `notes` whether anything changed.
   constexpr graph finish(record& notes, pass_id id) {
     graph_.eqns.truncate(made_);
+    graph_.leaf_names = {};
     for (ir::graph_output& o : graph_.outputs) o.value = map_[o.value];
     if (changed_) notes.changed.push_back(id);
     return std::move(graph_);

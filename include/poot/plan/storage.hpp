@@ -27,10 +27,10 @@ class storage_planner {
   }
 
   /// The state that output `o` is the new value of, or none.
-  constexpr uint32 state_written_by(const ir::graph_output& o) const {
-    for (uint32 id : states_)
-      if (g().name_of(id) == g().chars(o.name)) return id;
-    return none;
+  constexpr uint32 state_written_by(const ir::graph_output& o) {
+    const auto count = static_cast<uint32>(states_.size());
+    const uint32 found = state_names_.find(count, g().chars(o.name), [&](uint32 i) { return g().name_of(states_[i]); });
+    return found == count ? none : states_[found];
   }
 
   constexpr void place_leaves_and_views() {
@@ -156,6 +156,7 @@ class storage_planner {
   program& p_;
   const fuse::partition& regions_;
   vec<uint32> made_by_, last_use_, chain_, states_;
+  name_index state_names_;
   vec<uint8> used_;
 };
 

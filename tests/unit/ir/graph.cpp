@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 using namespace poot;
 using namespace poot::ir;
@@ -118,4 +119,35 @@ TEST_CASE("keeps the bits of literals") {
   CHECK(g.view_of().attrs(id)[0] == 0x7fc00001);
   CHECK(g.eqns[id].type == type_of(f32));
   CHECK(g.view_of().find_symbol(1) == nullptr);
+}
+
+// 50,000 names one by one through all those before them would be a billion comparisons of text.
+TEST_CASE("finds a name among many without looking at all of them") {
+  name_index names;
+  uint32 asked = 0;
+  std::vector<std::string> items;
+  for (uint32 i = 0; i < 50000; ++i) {
+    const auto name_of = [&](uint32 k) { return ++asked, k % 3 == 2 ? std::string_view{} : std::string_view(items[k]); };
+    const std::string next = "item." + std::to_string(i);
+    CHECK(names.find(i, next, name_of) == i);
+    items.push_back(next);
+    if (i % 1000 == 0 && i % 3 != 2) CHECK(names.find(i + 1, next, name_of) == i);
+    if (i % 1000 == 2 && i % 3 == 2) CHECK(names.find(i + 1, next, name_of) == i + 1);  // has no name
+  }
+  CHECK(asked < 50000u * 4 + name_index::indexed_from * name_index::indexed_from);
+}
+
+TEST_CASE("a graph of many weights and results keeps their names apart, after a pass too") {
+  ir::graph g;
+  for (int i = 0; i < 2000; ++i) {
+    const value w = g.weight("w." + std::to_string(i), f32, {4});
+    g.output("y." + std::to_string(i), w);
+  }
+  CHECK_THROWS_AS(g.weight("w.1999", f32, {4}), error);
+  CHECK_THROWS_AS(g.input("w.3", f32, {4}), error);
+  CHECK_THROWS_AS(g.output("y.700", {&g, 0}), error);
+  const value s = g.state("s", f32, {4});
+  CHECK_THROWS_AS(g.output("s", g.input("x", f32, {5})), error);  // another type than the state's
+  g.output("s", s);
+  CHECK(g.view_of().find_leaf("w.1234") == 1234);
 }
