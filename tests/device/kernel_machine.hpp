@@ -3,6 +3,7 @@
 
 #include <poot/kernel/generate.hpp>
 #include <poot/kernel/interpret.hpp>
+#include <poot/kernel/verify.hpp>
 #include <poot/ir/interpret.hpp>
 #include <poot/plan/compile.hpp>
 #include <poot/run/extents.hpp>
@@ -56,7 +57,11 @@ class kernel_machine {
   static size_t word_size(int64 bytes) { return static_cast<size_t>((bytes + 3) / 4); }
   tensor_type type(uint32 id) const { return counts_(p_.graph.type(id)); }
 
-  kernel::kernel make(const plan::launch& l) { return kernel::generate(p_, l); }
+  kernel::kernel make(const plan::launch& l) {
+    kernel::kernel k = kernel::generate(p_, l);
+    kernel::verify(k, p_.planned_for.caps);
+    return k;
+  }
 
   static std::vector<uint32> stored(const ir::tensor& t) {
     std::vector<uint32> words(word_size(t.type.bytes()));
@@ -88,7 +93,8 @@ class kernel_machine {
     vec<kernel::words> buffers;
     for (uint32 id : k.bindings) buffers.push_back(at(id));
     const uint32 groups = k.by_group ? metadata[0] : (metadata[0] + k.workgroup - 1) / k.workgroup;
-    kernel::interpret(k, buffers, metadata, groups);
+    kernel::interpret(k, buffers, metadata, groups,
+                      {.races = true, .small = p_.planned_for.caps.flushes ? subnormals::flushed : subnormals::kept});
   }
 
   ir::tensor tensor_at(uint32 value) {

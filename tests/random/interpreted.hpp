@@ -35,7 +35,8 @@ inline runs draw_runs(uint64 seed, const ir::graph_view& g, int count = 2) {
 }
 
 /// What the interpreter gives for each run.
-inline std::vector<ir::interpretation> interpret_runs(const ir::graph_view& g, const runs& given, ir::outside index = ir::outside::clamp) {
+inline std::vector<ir::interpretation> interpret_runs(const ir::graph_view& g, const runs& given, ir::outside index = ir::outside::clamp,
+                                                      subnormals small = subnormals::kept) {
   std::vector<ir::interpretation> all;
   for (std::vector<ir::named_tensor> values : given) {
     if (!all.empty())
@@ -43,6 +44,7 @@ inline std::vector<ir::interpretation> interpret_runs(const ir::graph_view& g, c
         if (const ir::tensor* kept = ir::find(all.back().states, v.name)) v.value = *kept;
     ir::interpret_options options;
     options.index = index;
+    options.small = small;
     all.push_back(ir::interpret(g, {values.data(), values.size()}, options));
   }
   return all;

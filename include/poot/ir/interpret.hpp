@@ -18,6 +18,7 @@ enum class outside : uint8 { refuse, clamp };
 struct interpret_options {
   arithmetic mode = arithmetic::exact;
   outside index = outside::refuse;
+  subnormals small = subnormals::kept;  ///< flushed: as on a target whose caps say so; not in constant expressions
 };
 
 /// The values after a run. `states` holds every state: its new value, or the old one where the graph writes none.
@@ -85,8 +86,8 @@ constexpr void contract(const graph_view& g, uint32 id, const index_rule& inside
 /// The value of equation `id`, no input, weight or state, over the values of its operands. `type` is its type with
 /// counts for extents, and with f64 for a float in wide arithmetic.
 constexpr tensor interpret_equation(const graph_view& g, uint32 id, view<const tensor*> in, const tensor_type& type,
-                                    outside index = outside::refuse) {
-  const float_environment ieee;
+                                    outside index = outside::refuse, subnormals small = subnormals::kept) {
+  const float_environment environment(small);
   const eqn& e = g[id];
   const view<int64> at = g.attrs(id);
   const detail::index_rule inside{id, e.kind, index == outside::clamp};
@@ -170,7 +171,7 @@ constexpr interpretation interpret(const graph_view& g, view<named_tensor> given
       for (uint32 operand : g.operands(id)) in.push_back(at[operand]);
       tensor_type type = detail::concrete(g, g.type(id), bound, id);
       if (wide && is_float(type.element)) type.element = dtype::f64;
-      values[id] = interpret_equation(g, id, in, type, options.index);
+      values[id] = interpret_equation(g, id, in, type, options.index, options.small);
     }
     at[id] = &values[id];
     for (uint32 operand : g.operands(id))

@@ -23,6 +23,7 @@ struct interpretation {
   /// Refuse two invocations that touch one word without order, unless both read or both are atomic. Between invocations
   /// of a workgroup a barrier orders shared memory; nothing orders a buffer within a dispatch.
   bool races = true;
+  subnormals small = subnormals::kept;  ///< flushed: as on a device whose caps say so
 };
 
 namespace detail {
@@ -66,9 +67,7 @@ class interpreter {
     for (uint32 b = 0; b < buffers.size(); ++b) {
       memory_of_.push_back(first_with(buffers[b].data));
       buffer_touches_.push_back({});
-      const uint32 memory = memory_of_[b];
-      if (!wanted.races || k.buffers[b].how == access::read || !buffer_touches_[memory].empty()) continue;
-      buffer_touches_[memory] = vec<touches>(buffers[memory].count);
+      if (wanted.races && k.buffers[b].how != access::read) buffer_touches_[memory_of_[b]].resize(buffers[b].count);
     }
     for (uint32 l = 0; l < width_; ++l) everyone_.push_back(l);
   }
@@ -366,7 +365,7 @@ class interpreter {
 /// read before it is written, a barrier is not reached by all, two invocations race, or an operation has no defined result.
 constexpr void interpret(const kernel& k, view<words> buffers, view<uint32> metadata, uint32 groups, interpretation wanted = {}) {
   check_form(k);
-  const float_environment environment;
+  const float_environment environment(wanted.small);
   detail::interpreter in(k, buffers, metadata, wanted);
   for (uint32 g = 0; g < groups; ++g) in.run_group(g);
 }

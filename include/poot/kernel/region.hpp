@@ -99,6 +99,10 @@ class region_code {
       ++n;
     }
     if (!literal) return apply(e.kind, e.type.element, in[0], in[1], in[2]);
+    if (p_.planned_for.caps.flushes) {  // the device's own arithmetic decides
+      const word first = k_.read(k_.declare(in[0].bits));
+      return apply(e.kind, e.type.element, {in[0].element, first}, in[1], in[2]);
+    }
     const dtype t = in[e.kind == ir::op::select ? 1 : 0].element;
     return literal_of(e.type.element, ir::evaluate(e.kind, t, e.type.element, in[0].bits.id, in[1].bits.id, in[2].bits.id));
   }
