@@ -80,10 +80,10 @@ inline constexpr int64 small_space = 65536;
 constexpr void fuse_independent(const grouping& groups, legality& legal) {
   const graph_view& g = groups.g;
   vec<uint32> heads;  // one member of the latest region of each space
+  hash_index spaces;  // of heads
   for (uint32 id = 0; id < g.size(); ++id) {
     if (!groups.grouped(id) || groups.root(id) != id) continue;
     const summary& own = groups.of(id);
-  hash_index spaces;  // of heads
     const tensor_type& space = groups.space(own);
     if (own.kind != region_kind::pointwise || own.prologue || space.element_count() > small_space) continue;
     uint64 hash = space.rank;

@@ -311,3 +311,15 @@ TEST_CASE("visits a number of equations that grows with the graph, not its squar
     CHECK(fuse::choose_regions(g, {}).regions.size() == static_cast<size_t>(2 * steps));
   }
 }
+
+TEST_CASE("joins what is independent over one space, however many spaces lie between") {
+  // 40,000 spaces, each looked for among all those before it one by one, would take seconds.
+  constexpr int64 spaces = 40000;
+  ir::graph g;
+  for (const char* round : {"a", "b"})
+    for (int64 n = 1; n <= spaces; ++n) {
+      const uint32 x = g.leaf(ir::op::input, type_of(f32, n), {}, round + std::to_string(n));
+      g.add_output("y." + std::string(round) + std::to_string(n), g.apply(ir::op::exp, {&x, 1}));
+    }
+  CHECK(fuse::choose_regions(g, {}).regions.size() == spaces);
+}
