@@ -116,6 +116,8 @@ void check_every_glsl(const files::path& folder, const std::vector<sample_kernel
     keep(text_file, written(s, dialect::glsl, {.preserve_specials = true, .preserve_subnormals = true}));
     check_glsl(s.name() + ".comp with everything preserved", text_file, scratch);
   }
+  keep(text_file, written(samples.front(), dialect::glsl, {.div_exact = false, .sqrt_exact = false}));
+  check_glsl(samples.front().name() + ".comp with division and square root in integers", text_file, scratch);
   keep(text_file, "#version 450\n" + std::string(emit::glsl_prelude) + "\nvoid main() {}\n");
   check_glsl("the prelude of GLSL", text_file, scratch);
 }
@@ -200,6 +202,39 @@ void check_nvcc(const files::path& folder, const std::vector<sample_kernel>& sam
                                                 golden_path(folder, s, dialect::cuda).string(), scratch);
 }
 
+/// Division and square root of GLSL in integers, on this CPU.
+void run_glsl_exact(const files::path& scratch) {
+  constexpr std::string_view before = R"(
+typedef unsigned uint;
+static uint floatBitsToUint(float x) { uint b; __builtin_memcpy(&b, &x, 4); return b; }
+static float uintBitsToFloat(uint b) { float x; __builtin_memcpy(&x, &b, 4); return x; }
+static int findMSB(uint x) { return 31 - __builtin_clz(x); }
+)";
+  constexpr std::string_view after = R"(
+static bool same(float a, float b) { return a != a ? b != b : floatBitsToUint(a) == floatBitsToUint(b); }
+int main() {
+  unsigned wrong = 0;
+  for (uint i = 0; i < 0xffffffffu - 3001u; i += 3001u) wrong += !same(poot_fsqrt(uintBitsToFloat(i)), __builtin_sqrtf(uintBitsToFloat(i)));
+  const uint edges[] = {0, 1, 2, 3, 0x7fffff, 0x800000, 0x800001, 0x3effffff, 0x3f800000, 0x3f800001, 0x3fffffff, 0x40400000, 0x7f7fffff, 0x7f800000, 0x7fc00000};
+  unsigned long long state = 1;
+  for (uint i = 0; i < 4000000; ++i) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    uint x = uint(state >> 32), y = uint(state * 0x9e3779b97f4a7c15ull >> 32);
+    if (i < 900) x = edges[i / 15 % 15] | (i / 225 & 1) << 31, y = edges[i % 15] | (i / 450) << 31;
+    else if (i % 2) y = (x & 0xff800000u) ^ (y & 0x80ffffffu);  // quotients near 1
+    wrong += !same(poot_fdiv(uintBitsToFloat(x), uintBitsToFloat(y)), uintBitsToFloat(x) / uintBitsToFloat(y));
+    wrong += !same(poot_fsqrt(uintBitsToFloat(y)), __builtin_sqrtf(uintBitsToFloat(y)));
+  }
+  return wrong != 0;
+}
+)";
+  std::string functions(emit::glsl_exact_prelude);
+  functions.replace(functions.find("out int exponent"), 16, "int& exponent");
+  const std::string program = (scratch / "glsl_exact").string();
+  keep(program + ".cpp", std::string(before) + functions + std::string(after));
+  check_command("division and square root of GLSL in integers", "g++ -O2 -w -o " + program + ' ' + program + ".cpp && " + program, scratch);
+}
+
 /// The square root of HIP's prelude, on this CPU, given one that is a unit in the last place too low or too high.
 void run_hip_square_root(const files::path& scratch) {
   constexpr std::string_view before = R"(
@@ -253,6 +288,7 @@ int main(int count, char** arguments) {
   run_every_cpp(folder, samples, scratch.path);
   check_device_text<run::nvrtc>(dialect::cuda, folder, samples, emit::cuda_prelude, {"sm_80", "sm_89", "sm_90a", "sm_100", "sm_120"});
   check_nvcc(folder, samples, scratch.path);
+  run_glsl_exact(scratch.path);
   run_hip_square_root(scratch.path);
   check_device_text<run::hiprtc>(dialect::hip, folder, samples, emit::hip_prelude, {"gfx906", "gfx90a", "gfx1030"});
   std::cout << passed << " passed, " << failed << " failed, " << skipped << " skipped\n";

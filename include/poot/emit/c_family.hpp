@@ -11,11 +11,13 @@
 
 namespace poot::emit {
 
-/// What the text of a kernel holds besides its instructions.
+/// What the text of a kernel holds besides its instructions, and what a device lacks.
 struct options {
-  bool comments = true;             ///< names of buffers and numbers of equations; equal kernels may differ in them
-  bool preserve_specials = false;   ///< GLSL: ask for signed zeros, infinities and NaNs (shaderSignedZeroInfNanPreserveFloat32)
-  bool preserve_subnormals = false; ///< GLSL: ask for subnormals (shaderDenormPreserveFloat32)
+  bool comments = true;              ///< names of buffers and numbers of equations; equal kernels may differ in them
+  bool preserve_specials = false;    ///< GLSL: ask for signed zeros, infinities and NaNs (shaderSignedZeroInfNanPreserveFloat32)
+  bool preserve_subnormals = false;  ///< GLSL: ask for subnormals (shaderDenormPreserveFloat32)
+  bool div_exact = true;             ///< GLSL: else division is written in integers; as device_caps::div_exact
+  bool sqrt_exact = true;            ///< GLSL: the same of the square root
 };
 
 /// How an operation is written around its operands.

@@ -19,6 +19,10 @@ constexpr void write_float_controls(text& out, const options& o) {
     out << "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4464], 4459, 32);\n";
 }
 
+inline constexpr std::string_view glsl_exact_prelude =
+#include <poot/emit/prelude/glsl_exact.inc>
+    ;
+
 class glsl final : public c_family {
  public:
   using c_family::c_family;
@@ -42,7 +46,9 @@ class glsl final : public c_family {
       end_line_naming(b.name.str());
     });
     write_shared("shared ");
-    out_ << glsl_prelude << '\n';
+    out_ << glsl_prelude;
+    if (!options_.div_exact || !options_.sqrt_exact) out_ << glsl_exact_prelude;
+    out_ << '\n';
   }
   constexpr bool has_atomics(uint32 buffer) const {
     for (const instruction& in : k_.code)
@@ -65,8 +71,8 @@ class glsl final : public c_family {
       case opcode::fadd: return {"", " + ", ""};
       case opcode::fsub: return {"", " - ", ""};
       case opcode::fmul: return {"", " * ", ""};
-      case opcode::fdiv: return {"", " / ", ""};
-      case opcode::fsqrt: return {"sqrt(", "", ")"};
+      case opcode::fdiv: return options_.div_exact ? spelling{"", " / ", ""} : c_family::spell(c);
+      case opcode::fsqrt: return options_.sqrt_exact ? spelling{"sqrt(", "", ")"} : c_family::spell(c);
       case opcode::ffma: return {"fma(", ", ", ")"};
       case opcode::to_bits: return {"floatBitsToUint(", "", ")"};
       case opcode::from_bits: return {"uintBitsToFloat(", "", ")"};

@@ -64,3 +64,18 @@ TEST_CASE("execution modes are asked for") {
   CHECK(!contains(written({.preserve_specials = true}), "4459"));
   CHECK(contains(written({.preserve_subnormals = true}), "capabilities = [4464], 4459, 32);"));
 }
+
+TEST_CASE("a device without exact division or square root gets those in integers") {
+  builder k("k", 64);
+  const buffer_id x = k.reads("x", 0), y = k.writes("y", 1);
+  const number a = from_bits(k.load(x, 0u));
+  k.store(y, 0u, to_bits(div(poot::kernel::sqrt(a), number(3.0f))));
+  const poot::kernel::kernel made = k.finish();
+  const auto written = [&](emit::options o) { return std::string(emit::glsl(made, o).write().str()); };
+  CHECK(contains(written({}), " = sqrt("));
+  CHECK(contains(written({}), " / 3.0f;"));
+  CHECK(!contains(written({}), "poot_fdiv"));
+  CHECK(contains(written({.div_exact = false}), ", 3.0f);"));
+  CHECK(contains(written({.div_exact = false}), " = sqrt("));
+  CHECK(contains(written({.sqrt_exact = false}), " = poot_fsqrt("));
+}
