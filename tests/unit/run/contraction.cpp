@@ -252,6 +252,34 @@ TEST_CASE("many rows and columns: several blocks, packed in more than one go") {
   }
 }
 
+TEST_CASE("rows of a result are written where they belong and nothing beside them, in columns up to 256 to a sink") {
+  random_numbers r(8);
+  const int64 shapes[][3] = {{127, 300, 530}, {113, 32, 256}, {15, 289, 257}, {29, 64, 0}, {126, 512, 40}};
+  for (const auto& [M, N, K] : shapes) {
+    const matrix m(f32, N, K, r);
+    std::vector<float> a(static_cast<size_t>(M * K + 1));
+    for (float& x : a) x = r.number();
+    check_shape(M, m, a);
+    const interleaved_matrix w(m);
+    const int64 stride = N + 3;
+    const float *const left = a.data(), *const right = m.values.data();
+    std::vector<float> expected(static_cast<size_t>(M * stride), -77.0f);
+    for (int64 i = 0; i < M * N; ++i)
+      expected[static_cast<size_t>(i / N * stride + i % N)] = reference(
+          K, [&](int64 k) { return left[i / N * K + k]; }, [&](int64 k) { return right[i % N * K + k]; });
+    CAPTURE(M);
+    on_every_isa([&] {
+      for (const int threads : {1, 2}) {
+        std::vector<float> c(expected.size(), -77.0f);
+        host::contract(M, w.view, {a.data(), K}, {c.data(), stride}, pool_of(threads));
+        int wrong = 0;
+        for (size_t i = 0; i < c.size(); ++i) wrong += bits_of(c[i]) != bits_of(expected[i]);
+        REQUIRE(wrong == 0);
+      }
+    });
+  }
+}
+
 TEST_CASE("interleaving takes either order, strides and any split of the groups") {
   random_numbers r(5);
   const int64 N = 70, K = 37;

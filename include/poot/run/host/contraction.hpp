@@ -137,7 +137,8 @@ inline void contract_few(const contraction_kernels& kernel, int64 M, const panel
 }
 
 /// Any number of rows: A packed in panels of tile_rows rows, blocks of about 112 rows by one group. With rows enough,
-/// threads share blocks and each packs its own; else they pack together and share groups.
+/// threads share blocks and each packs its own; else they pack together and share groups. Rows of a result are written
+/// as they are finished, a sink gets up to 256 columns.
 inline void contract_blocks(const contraction_kernels& kernel, int64 M, const panel_source& b, const left_operand& a,
                             const contraction_result& c, pool& threads) {
   const int tile = kernel.tile_rows;
@@ -155,14 +156,25 @@ inline void contract_blocks(const contraction_kernels& kernel, int64 M, const pa
     const int count = static_cast<int>(b.k - k0 < chunk ? b.k - k0 : chunk);
     pack_left(kernel, a, r, rows, padded, k0, count, to + k0 * padded);
   };
-  const auto multiply = [&](int64 block, int64 group, const float* packed) {
+  const int64 wide = c.rows ? 1 : by_blocks || blocks * all >= 32 * threads.threads() ? 8 : 1;  // groups in a tile
+  const int64 spans = (all + wide - 1) / wide;
+  const auto row_of = [&](int64 block) { return panels * block / blocks * tile < M ? panels * block / blocks * tile : M; };
+  const auto multiply = [&](int64 block, int64 span, const float* packed) {
     thread_scratch& own = scratch_of_thread();
-    const int64 r0 = panels * block / blocks * tile, column = group * group_rows;
-    const int64 r1 = panels * (block + 1) / blocks * tile < M ? panels * (block + 1) / blocks * tile : M;
-    const int64 columns = b.n - column < group_rows ? b.n - column : group_rows;
-    float* total = own.tile.floats((panels / blocks + 1) * tile * group_rows);
-    kernel.block(b, column, r1 - r0, packed, total, own.right.floats(chunk * group_rows));
-    deliver(kernel, c, r0, static_cast<int>(r1 - r0), column, columns, total, group_rows);
+    const int64 r0 = row_of(block), r1 = row_of(block + 1);
+    const int64 first = span * wide, last = first + wide < all ? first + wide : all, width = (last - first) * group_rows;
+    float* const total = own.tile.floats((panels / blocks + 1) * tile * width);
+    float* const room = own.right.floats(chunk * group_rows);
+    for (int64 g = first; g < last; ++g) {
+      float* const at = total + (g - first) * group_rows;
+      block_memory to{at, width, at, width};
+      if (c.rows) to.result = c.rows + r0 * c.stride + g * group_rows, to.result_stride = c.stride;
+      kernel.block(b, g * group_rows, r1 - r0, packed, to, room);
+    }
+    if (c.sink) {
+      const int64 column = first * group_rows, columns = b.n - column < width ? b.n - column : width;
+      c.sink(c.context, r0, static_cast<int>(r1 - r0), column, static_cast<int>(columns), total, width);
+    }
   };
 
   if (by_blocks) {
@@ -174,7 +186,7 @@ inline void contract_blocks(const contraction_kernels& kernel, int64 M, const pa
             float* packed = scratch_of_thread().left.floats((panels / blocks + 1) * tile * b.k);
             for (int64 p = first; p < last; ++p)
               for (int64 i = 0; i < chunks; ++i) pack(p, i, packed + (p - first) * tile * b.k);
-            for (int64 g = 0; g < all; ++g) multiply(block, g, packed);
+            for (int64 span = 0; span < spans; ++span) multiply(block, span, packed);
           }
         },
         grain_for((panels / blocks + 1) * tile * b.n * b.k));
@@ -188,11 +200,11 @@ inline void contract_blocks(const contraction_kernels& kernel, int64 M, const pa
       },
       grain_for(tile * chunk * 4));
   threads.parallel(
-      blocks * all,
+      blocks * spans,
       [&](int64 begin, int64 end, int) {
-        for (int64 i = begin; i < end; ++i) multiply(i / all, i % all, packed + panels * (i / all) / blocks * tile * b.k);
+        for (int64 i = begin; i < end; ++i) multiply(i / spans, i % spans, packed + panels * (i / spans) / blocks * tile * b.k);
       },
-      grain_for((panels / blocks + 1) * tile * group_rows * b.k));
+      grain_for((panels / blocks + 1) * tile * wide * group_rows * b.k));
 }
 
 inline void contract(int64 M, const panel_source& b, const left_operand& a, const contraction_result& c, pool& threads) {

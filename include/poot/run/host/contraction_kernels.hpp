@@ -56,11 +56,20 @@ inline const float* nibble_values(dtype type) {
 /// Rows that `few` computes for `rows` rows: the next of 1, 2, 4, 8, 14.
 constexpr int few_padded(int rows) { return rows <= 2 ? rows : rows <= 4 ? 4 : rows <= 8 ? 8 : 14; }
 
+/// Memory of a block's product. `total` keeps the sums of the chunks before the last, with room for rows rounded up to
+/// an even number by 32 columns; `result` takes the finished ones and may be the same.
+struct block_memory {
+  float* total;
+  int64 total_stride;
+  float* result;
+  int64 result_stride;
+};
+
 struct contraction_kernels {
   int tile_rows;  // rows of A in a panel
   int few_most;   // rows up to which `few` serves
   void (*few)(const panel_source& b, int64 column0, int64 count, int rows, const float* a, float* total, int64 total_stride);
-  void (*block)(const panel_source& b, int64 column0, int64 rows, const float* a, float* total, float* room);
+  void (*block)(const panel_source& b, int64 column0, int64 rows, const float* a, const block_memory& to, float* room);
   void (*pack)(const float* from, int64 from_stride, int rows, int count, float* to, int padded);
   void (*copy)(const float* tile, int64 tile_stride, int rows, int64 columns, float* to, int64 to_stride);
 };
@@ -76,7 +85,7 @@ namespace poot::run::host {
 
 /// Changes with what the kernels and their callers must agree on; see tile_layout.
 inline constexpr uint64 contraction_layout =
-    mix(sizeof(panel_source), mix(sizeof(contraction_kernels), mix(group_rows, dtype_count)));
+    mix(sizeof(panel_source), mix(sizeof(contraction_kernels), mix(sizeof(block_memory), mix(group_rows, mix(word_codes, dtype_count)))));
 template <uint64 Layout>
 const contraction_kernels& precompiled_contraction_kernels();
 
