@@ -1,0 +1,155 @@
+// Every family of generated kernels over shapes and element types: the bits are those of the interpreter, for devices with
+// and without a fused multiply-add and with subnormals flushed, fused and one dispatch per equation.
+#include <poot/ir/parse.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../../device/kernel_machine.hpp"
+#include "../../random/interpreted.hpp"
+
+#include <initializer_list>
+#include <string>
+
+using namespace poot_tests;
+
+namespace {
+
+/// The first difference between the kernels of `source` and the interpreter, in words.
+std::string disagreement(const std::string& source) {
+  const ir::graph g = ir::parse(source);
+  for (const target& where : {targets::cuda_sm80, targets::vulkan_lavapipe, targets::vulkan_swiftshader})
+    for (bool fuse : {true, false}) {
+      plan::options wanted;
+      wanted.fuse = fuse;
+      kernel_machine machine(plan::compile(g, where, wanted));
+      const runs given = draw_runs(7, g, 2);
+      const auto small = where.caps.flushes ? subnormals::flushed : subnormals::kept;
+      const std::vector<ir::interpretation> want = interpret_runs(machine.program().graph, given, ir::outside::clamp, small);
+      for (size_t k = 0; k < given.size(); ++k)
+        if (const std::string d = difference(want[k], machine.run(given[k])); !d.empty())
+          return std::string(name(where.kind)) + (fuse ? ", fused, " : ", unfused, ") + d;
+    }
+  return {};
+}
+
+std::string graph_of(const std::string& body) { return "graph t {\n" + body + "}\n"; }
+
+/// `$` in `pattern` stands for `what`.
+std::string with(std::string pattern, const std::string& what) {
+  for (size_t at = 0; (at = pattern.find('$', at)) != std::string::npos; at += what.size()) pattern.replace(at, 1, what);
+  return pattern;
+}
+
+constexpr const char* plain_types[] = {"f32", "f16", "bf16", "i32", "u32", "i8", "u8"};
+
+}  // namespace
+
+TEST_CASE("pointwise kernels store whole words of every element type, tails too") {
+  for (const char* t : plain_types)
+    for (const char* shape : {"1", "2", "3", "5", "64", "129", "0", "3,7", "2,1,5"}) {
+      const std::string source = graph_of(with("%x : $ = input \"x\"\n%y : $ = input \"y\"\n%a : $ = mul %x, %y\n%b : $ = max %a, %x\n"
+                                               "output \"a\" = %a\noutput \"b\" = %b\n", std::string(t) + "[" + shape + "]"));
+      CHECK_MESSAGE(disagreement(source) == "", t, " of ", shape);
+    }
+}
+
+TEST_CASE("pointwise kernels mix outputs of several widths") {
+  for (const char* n : {"1", "6", "7", "1027"})
+    CHECK(disagreement(graph_of(with("%x : f32[$] = input \"x\"\n%h : f16[$] = cast %x\n%b : i8[$] = cast %x\n%q : i32[$] = lt %x, f32(0.5)\n"
+                                     "output \"h\" = %h\noutput \"b\" = %b\noutput \"q\" = %q\n", n))) == "");
+}
+
+TEST_CASE("operands broadcast in every way") {
+  for (const char* small : {"1", "5", "3,1", "1,5", "1,1", "2,1,1", "2,3,1", "2,1,5", "1,3,5"})
+    CHECK(disagreement(graph_of(with("%x : f32[2,3,5] = input \"x\"\n%y : f32[$] = input \"y\"\n%a : f32[2,3,5] = sub %x, %y\n"
+                                     "output \"a\" = %a\n", small))) == "");
+}
+
+TEST_CASE("casts between all element types") {
+  for (const char* from : {"f32", "f16", "bf16", "i32", "u32", "i8", "u8", "bool"})
+    for (const char* to : {"f32", "f16", "bf16", "i32", "u32", "i8", "u8", "bool"})
+      CHECK_MESSAGE(disagreement(graph_of(with("%x : ", "") + std::string(from) + "[301] = input \"x\"\n%a : " + to +
+                                          "[301] = cast %x\noutput \"a\" = %a\n")) == "", from, " to ", to);
+}
+
+TEST_CASE("row regions fold in the order of their sums") {
+  for (const char* t : {"f32", "f16", "bf16"})
+    for (const char* n : {"1", "2", "7", "255", "256", "257", "1000", "4096", "5000"}) {
+      std::string body = "%x : T[3,$] = input \"x\"\n%m : T[3,1] = reduce_max %x {axis=1}\n%d : T[3,$] = sub %x, %m\n%e : T[3,$] = exp %d\n"
+                         "%s : T[3,1] = reduce_sum %e {axis=1}\n%y : T[3,$] = div %e, %s\noutput \"y\" = %y\noutput \"s\" = %s\n";
+      for (size_t at = 0; (at = body.find('T', at)) != std::string::npos; at += std::string(t).size()) body.replace(at, 1, t);
+      CHECK_MESSAGE(disagreement(graph_of(with(body, n))) == "", t, " rows of ", n);
+    }
+}
+
+TEST_CASE("reductions of every kind, type and axis") {
+  for (const char* t : plain_types)
+    for (const char* kind : {"reduce_sum", "reduce_max", "reduce_min", "reduce_argmax"})
+      for (int axis = 0; axis < 3; ++axis) {
+        const char *of[] = {"300,2,1", "2,300,1", "2,1,300"}, *to[] = {"1,2,1", "2,1,1", "2,1,1"};
+        const std::string result = std::string(kind) == "reduce_argmax" ? "i32" : t;
+        CHECK_MESSAGE(disagreement(graph_of("%x : " + std::string(t) + "[" + of[axis] + "] = input \"x\"\n%r : " + result + "[" + to[axis] + "] = " + kind +
+                                            " %x {axis=" + std::to_string(axis) + "}\noutput \"r\" = %r\n")) == "", kind, " of ", t, " over ", axis);
+      }
+}
+
+TEST_CASE("movement copies the bits of every element type") {
+  for (const char* t : plain_types) {
+    const auto check = [&](const char* body) { CHECK_MESSAGE(disagreement(graph_of(with(body, t))) == "", t, ": ", body); };
+    check("%x : $[3,5,7] = input \"x\"\n%a : $[7,3,5] = transpose %x {perm=[2,0,1]}\noutput \"a\" = %a\n");
+    check("%x : $[3,5,7] = input \"x\"\n%a : $[2,2,3] = slice %x {start=[1,0,1] size=[2,2,3] step=[1,3,2]}\noutput \"a\" = %a\n");
+    check("%x : $[3,1,7] = input \"x\"\n%a : $[3,4,7] = broadcast %x\noutput \"a\" = %a\n");
+    check("%x : $[2,3] = input \"x\"\n%y : $[2,5] = input \"y\"\n%a : $[2,8] = concat %x, %y {axis=1}\noutput \"a\" = %a\n");
+    check("%x : $[6,5] = input \"x\"\n%i : i32[3] = input \"i\"\n%a : $[3,5] = gather %x, %i {axis=0}\noutput \"a\" = %a\n");
+    check("%x : $[2,6,5] = input \"x\"\n%i : i32[2,2] = input \"i\"\n%a : $[2,2,2,5] = gather %x, %i {axis=1}\noutput \"a\" = %a\n");
+    check("%x : $[5,6] = input \"x\"\n%u : $[2,3] = input \"u\"\n%p : i32[2] = input \"p\"\n"
+          "%a : $[5,6] = dynamic_update_slice %x, %u, %p\noutput \"a\" = %a\n");
+    check("%x : $[5,7] = state \"x\"\n%u : $[2,3] = input \"u\"\n%p : i32[2] = input \"p\"\n"
+          "%a : $[5,7] = dynamic_update_slice %x, %u, %p\noutput \"x\" = %a\n");
+  }
+}
+
+TEST_CASE("contractions of every form, with and without steps behind them") {
+  for (const char* k : {"1", "255", "256", "257", "600", "0"})
+    for (const char* t : {"f32", "f16", "bf16"}) {
+      const auto check = [&](std::string body) {
+        for (size_t at = 0; (at = body.find('T', at)) != std::string::npos; at += std::string(t).size()) body.replace(at, 1, t);
+        CHECK_MESSAGE(disagreement(graph_of(with(body, k))) == "", t, ", K ", k, ": ", body);
+      };
+      check("%a : T[3,$] = input \"a\"\n%b : T[$,5] = weight \"b\"\n%c : T[3,5] = matmul %a, %b\noutput \"c\" = %c\n");
+      check("%a : f32[2,3,$] = input \"a\"\n%b : T[5,$] = weight \"b\"\n%c : T[2,3,5] = matmul %a, %b {transpose_b=1}\n"
+            "%v : T[5] = input \"v\"\n%d : T[2,3,5] = add %c, %v\n%e : T[2,3,5] = tanh %d\noutput \"e\" = %e\n");
+      check("%a : f32[3,$] = input \"a\"\n%w : T[4,5,$] = weight \"w\"\n%i : i32[3] = input \"i\"\n"
+            "%c : f32[3,5] = indexed_matmul %a, %w, %i\noutput \"c\" = %c\n");
+    }
+}
+
+TEST_CASE("convolutions with strides, padding, dilation and groups") {
+  CHECK(disagreement(graph_of("%x : f32[2,4,7,6] = input \"x\"\n%w : f32[6,2,3,2] = weight \"w\"\n"
+                              "%y : f32[2,6,4,6] = conv2d %x, %w {stride=[2,1] pad=[2,1,1,0] dilation=[1,1] groups=2}\noutput \"y\" = %y\n")) == "");
+  CHECK(disagreement(graph_of("%x : f16[1,3,9,9] = input \"x\"\n%w : f16[5,3,3,3] = weight \"w\"\n"
+                              "%y : f16[1,5,5,5] = conv2d %x, %w {stride=[1,1] pad=[0,0,0,0] dilation=[2,2] groups=1}\noutput \"y\" = %y\n")) == "");
+}
+
+TEST_CASE("packed weights are contracted, gathered and decoded") {
+  for (const char* t : {"q4_0", "q4_1", "q5_0", "q8_0", "q4_k", "q6_k", "iq4_nl", "mxfp4"}) {
+    const auto check = [&](const char* body) { CHECK_MESSAGE(disagreement(graph_of(with(body, t))) == "", t, ": ", body); };
+    check("%a : f32[3,512] = input \"a\"\n%w : $[5,512] = weight \"w\"\n%c : f32[3,5] = matmul %a, %w {transpose_b=1}\noutput \"c\" = %c\n");
+    check("%w : $[6,256] = weight \"w\"\n%i : i32[4] = input \"i\"\n%a : $[4,256] = gather %w, %i {axis=0}\n%d : f32[4,256] = cast %a\noutput \"d\" = %d\n");
+    check("%w : $[3,256] = weight \"w\"\n%d : bf16[3,256] = cast %w\noutput \"d\" = %d\n");
+    check("%a : f32[2,256] = input \"a\"\n%w : $[3,2,256] = weight \"w\"\n%i : i32[2] = input \"i\"\n%c : f32[2,2] = indexed_matmul %a, %w, %i\noutput \"c\" = %c\n");
+  }
+}
+
+TEST_CASE("dynamic extents and windows are words of the metadata") {
+  CHECK(disagreement(graph_of("%x : f32[2,L<=9] = input \"x\"\n%y : f32[2,L] = exp %x\n%s : f32[2,1] = reduce_sum %y {axis=1}\n"
+                              "output \"y\" = %y\noutput \"s\" = %s\n")) == "");
+  CHECK(disagreement(graph_of("%c : f16[3,16,8] = state \"c\"\n%q : f32[3,1,8] = input \"q\"\n%n : f32[L<=16] = input \"n\"\n"
+                              "%k : f16[3,L,8] = slice %c {start=[0,0,0] size=[3,L,8] step=[1,1,1]}\n"
+                              "%s : f32[3,1,L] = matmul %q, %k {transpose_b=1}\n%t : f32[3,1,L] = add %s, %n\noutput \"t\" = %t\n")) == "");
+}
+
+TEST_CASE("random numbers do not depend on how many there are") {
+  for (const char* n : {"1", "4", "7", "1000"})
+    CHECK(disagreement(graph_of(with("%s : u32[] = input \"s\"\n%o : u32[] = input \"o\"\n%r : f32[$] = random_uniform %s, %o\noutput \"r\" = %r\n", n))) == "");
+}
