@@ -174,8 +174,10 @@ constexpr poot::kernel::kernel rows() {
     k.note(9);
     const word half = k.read(reach);
     k.if_(below(lane, half), [&] {
-      k.store(partial, lane, add(k.load<number>(partial, lane), k.load<number>(partial, lane + half)));
-      k.store(below_zero, lane, k.load<word>(below_zero, lane) + k.load<word>(below_zero, lane + half));
+      const number own = k.load<number>(partial, lane), other = k.load<number>(partial, lane + half);
+      k.store(partial, lane, add(own, other));
+      const word own_count = k.load<word>(below_zero, lane), other_count = k.load<word>(below_zero, lane + half);
+      k.store(below_zero, lane, own_count + other_count);
     });
     k.assign(reach, half >> 1u);
     k.barrier();

@@ -122,81 +122,79 @@ extern "C" void poot_kernel(const poot_invocation* at, uint* const* buffers, con
   auto& s0 = static_cast<poot_shared*>(at->shared)->s0;
   auto& s1 = static_cast<poot_shared*>(at->shared)->s1;
   auto& s2 = static_cast<poot_shared*>(at->shared)->s2;
-  uint v0 = at->group;  // %7
-  uint v1 = at->lane;
-  uint v2 = meta[0];
-  bool v3 = v0 < v2;
-  float m5 = 0.0f;
-  uint m7 = 0u;
-  bool m9 = false;
-  if (v3) {
-    for (uint v13 = v1; v13 < 40u; v13 += 16u) {
-      uint v15 = v0 * 40u;
-      uint v16 = v15 + v13;
-      uint v17 = b0[v16];
-      float v18 = poot_from_bits(v17);
-      float v19 = m5;  // %8
-      float v20 = poot_fadd(v19, v18);
-      m5 = v20;
-      bool v23 = poot_fless(v18, 0.0f);
-      if (v23) {
-        uint v25 = m7;
-        uint v27 = v25 + 1u;
-        m7 = v27;
-        m9 = true;
+  float m1 = 0.0f;  // %7
+  uint m3 = 0u;
+  bool m5 = false;
+  uint v6 = at->group;
+  uint v7 = meta[0];
+  bool v8 = v6 < v7;
+  uint v9 = at->lane;
+  if (v8) {
+    for (uint v13 = v9; v13 < 40u; v13 += 16u) {
+      uint v14 = v6 * 40u;
+      uint v15 = v14 + v13;
+      uint v16 = b0[v15];
+      float v17 = m1;  // %8
+      float v18 = poot_from_bits(v16);  // %7
+      float v19 = poot_fadd(v17, v18);  // %8
+      m1 = v19;
+      bool v21 = poot_fless(v18, 0.0f);
+      if (v21) {
+        uint v23 = m3;
+        uint v25 = v23 + 1u;
+        m3 = v25;
+        m5 = true;
       } else {
-        bool v33 = poot_fequal(v18, 0.0f);
-        if (v33) {
-          uint v35 = m7;
-          uint v37 = v35 + 256u;
-          m7 = v37;
+        bool v30 = poot_fequal(v18, 0.0f);
+        if (v30) {
+          uint v32 = m3;
+          uint v34 = v32 + 256u;
+          m3 = v34;
         }
       }
     }
   }
-  float v43 = m5;
-  s0[v1] = v43;
-  uint v45 = m7;
-  s1[v1] = v45;
-  bool v47 = m9;
-  s2[v1] = v47;
+  float v40 = m1;
+  s0[v9] = v40;
+  uint v42 = m3;
+  s1[v9] = v42;
+  bool v44 = m5;
+  s2[v9] = v44;
   at->wait(at->waiting);
-  uint m51 = 8u;
-  for (uint v55 = 0u; v55 < 4u; v55 += 1u) {
-    uint v56 = m51;  // %9
-    bool v57 = v1 < v56;
-    if (v57) {
-      uint v59 = v1 + v56;
-      float v60 = s0[v59];
-      float v61 = s0[v1];
-      float v62 = poot_fadd(v61, v60);
-      s0[v1] = v62;
-      uint v64 = v1 + v56;
-      uint v65 = s1[v64];
-      uint v66 = s1[v1];
-      uint v67 = v66 + v65;
-      s1[v1] = v67;
+  uint m48 = 8u;
+  for (uint v51 = 0u; v51 < 4u; v51 += 1u) {
+    uint v52 = m48;  // %9
+    bool v53 = v9 < v52;
+    if (v53) {
+      float v55 = s0[v9];
+      uint v56 = v9 + v52;
+      float v57 = s0[v56];
+      float v58 = poot_fadd(v55, v57);
+      s0[v9] = v58;
+      uint v60 = s1[v9];
+      uint v61 = s1[v56];
+      uint v62 = v60 + v61;
+      s1[v9] = v62;
     }
-    uint v71 = v56 >> 1u;
-    m51 = v71;
+    uint v65 = v52 >> 1u;
+    m48 = v65;
     at->wait(at->waiting);
   }
-  if (v3) {
-    bool v76 = s2[v1];
-    uint v77 = uint(v76);
-    uint v79 = v0 * 16u;
-    uint v80 = v79 + v1;
-    b2[v80] = v77;
-    bool v83 = v1 == 0u;
-    if (v83) {
-      float v86 = s0[0u];
-      uint v87 = poot_to_bits(v86);
-      uint v89 = v0 * 2u;
-      b1[v89] = v87;
-      uint v92 = s1[0u];
-      uint v94 = v0 * 2u;
-      uint v96 = v94 + 1u;
-      b1[v96] = v92;
+  if (v8) {
+    bool v70 = s2[v9];
+    uint v72 = v6 * 16u;
+    uint v73 = v72 + v9;
+    uint v74 = uint(v70);
+    b2[v73] = v74;
+    bool v76 = v9 == 0u;
+    if (v76) {
+      float v78 = s0[0u];
+      uint v80 = v6 * 2u;
+      uint v81 = poot_to_bits(v78);
+      b1[v80] = v81;
+      uint v83 = s1[0u];
+      uint v84 = v80 + 1u;
+      b1[v84] = v83;
     }
   }
 }

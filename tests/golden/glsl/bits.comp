@@ -25,23 +25,22 @@ float poot_ffloor(float x) {
 }
 
 void main() {
-  uint v0 = gl_LocalInvocationID.x;
-  uint v1 = gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x;
-  uint v3 = v1 * 32u;
-  uint v4 = v3 + v0;
+  uint v0 = gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x;
+  uint v2 = v0 * 32u;
+  uint v3 = gl_LocalInvocationID.x;
+  uint v4 = v2 + v3;
   uint v5 = meta[0];
   bool v6 = v4 < v5;
   if (v6) {
-    uint v9 = v4 & 31u;
-    uint v11 = 1u << v9;
-    uint v12 = b0[v4];
-    bool v14 = int(v12) < int(0u);
-    if (v14) {
+    uint v8 = b0[v4];
+    bool v10 = int(v8) < int(0u);
+    uint v13 = v4 & 31u;
+    uint v14 = 1u << v13;
+    if (v10) {
       uint v17 = v4 >> 5u;
-      atomicOr(b1[v17], v11);
-      uint v19 = ~v11;
-      uint v21 = v4 >> 5u;
-      atomicAnd(b2[v21], v19);
+      atomicOr(b1[v17], v14);
+      uint v19 = ~v14;
+      atomicAnd(b2[v17], v19);
     }
   }
 }

@@ -24,10 +24,10 @@ float poot_ffloor(float x) {
 }
 
 void main() {
-  uint v0 = gl_LocalInvocationID.x;  // %1
-  uint v1 = gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x;
-  uint v3 = v1 * 64u;
-  uint v4 = v3 + v0;
+  uint v0 = gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x;  // %1
+  uint v2 = v0 * 64u;
+  uint v3 = gl_LocalInvocationID.x;
+  uint v4 = v2 + v3;
   uint v5 = meta[0];
   bool v6 = v4 < v5;
   if (v6) {
@@ -36,31 +36,28 @@ void main() {
     uint v10 = b0[v9];
     uint v11 = v4 % v8;
     uint v12 = b0[v11];
-    float v13 = uintBitsToFloat(v10);  // %2
-    float v14 = uintBitsToFloat(v12);
-    precise float v15 = fma(v13, v14, v13);
-    uint v16 = floatBitsToUint(v15);
-    uint v17 = floatBitsToUint(v15);
+    float v14 = uintBitsToFloat(v10);  // %2
+    float v15 = uintBitsToFloat(v12);
+    precise float v16 = fma(v14, v15, v14);
+    uint v17 = floatBitsToUint(v16);
     uint v19 = v17 & 0x7fffffffu;
-    bool v21 = 0x7f800000u < v19;
-    uint v23 = v21 ? 0x7fc00000u : v16;
-    b1[v4] = v23;
-    precise float v25 = fma(v13, v13, v14);
+    bool v20 = 0x7f800000u < v19;
+    uint v22 = v20 ? 0x7fc00000u : v17;
+    b1[v4] = v22;
+    uint v24 = v4 + v5;
+    precise float v25 = fma(v14, v14, v15);
     uint v26 = floatBitsToUint(v25);
-    uint v27 = floatBitsToUint(v25);
-    uint v29 = v27 & 0x7fffffffu;
-    bool v31 = 0x7f800000u < v29;
-    uint v33 = v31 ? 0x7fc00000u : v26;
-    uint v34 = v4 + v5;
-    b1[v34] = v33;
-    precise float v37 = fma(v13, v14, -1.0f);
-    uint v38 = floatBitsToUint(v37);
-    uint v39 = floatBitsToUint(v37);
-    uint v41 = v39 & 0x7fffffffu;
-    bool v43 = 0x7f800000u < v41;
-    uint v45 = v43 ? 0x7fc00000u : v38;
-    uint v47 = v5 * 2u;
-    uint v48 = v4 + v47;
-    b1[v48] = v45;
+    uint v27 = v26 & 0x7fffffffu;
+    bool v28 = 0x7f800000u < v27;
+    uint v29 = v28 ? 0x7fc00000u : v26;
+    b1[v24] = v29;
+    uint v32 = v5 * 2u;
+    uint v33 = v4 + v32;
+    precise float v35 = fma(v14, v15, -1.0f);
+    uint v36 = floatBitsToUint(v35);
+    uint v37 = v36 & 0x7fffffffu;
+    bool v38 = 0x7f800000u < v37;
+    uint v39 = v38 ? 0x7fc00000u : v36;
+    b1[v33] = v39;
   }
 }

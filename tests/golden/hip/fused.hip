@@ -25,10 +25,10 @@ extern "C" __global__ void __launch_bounds__(64) poot_kernel(
     const uint* b0,  // x
     const uint* meta,
     uint* b1) {  // y
-  uint v0 = threadIdx.x;  // %1
-  uint v1 = blockIdx.x + blockIdx.y * gridDim.x;
-  uint v3 = v1 * 64u;
-  uint v4 = v3 + v0;
+  uint v0 = blockIdx.x + blockIdx.y * gridDim.x;  // %1
+  uint v2 = v0 * 64u;
+  uint v3 = threadIdx.x;
+  uint v4 = v2 + v3;
   uint v5 = meta[0];
   bool v6 = v4 < v5;
   if (v6) {
@@ -37,31 +37,28 @@ extern "C" __global__ void __launch_bounds__(64) poot_kernel(
     uint v10 = b0[v9];
     uint v11 = v4 % v8;
     uint v12 = b0[v11];
-    float v13 = poot_from_bits(v10);  // %2
-    float v14 = poot_from_bits(v12);
-    float v15 = poot_ffma(v13, v14, v13);
-    uint v16 = poot_to_bits(v15);
-    uint v17 = poot_to_bits(v15);
+    float v14 = poot_from_bits(v10);  // %2
+    float v15 = poot_from_bits(v12);
+    float v16 = poot_ffma(v14, v15, v14);
+    uint v17 = poot_to_bits(v16);
     uint v19 = v17 & 0x7fffffffu;
-    bool v21 = 0x7f800000u < v19;
-    uint v23 = v21 ? 0x7fc00000u : v16;
-    b1[v4] = v23;
-    float v25 = poot_ffma(v13, v13, v14);
+    bool v20 = 0x7f800000u < v19;
+    uint v22 = v20 ? 0x7fc00000u : v17;
+    b1[v4] = v22;
+    uint v24 = v4 + v5;
+    float v25 = poot_ffma(v14, v14, v15);
     uint v26 = poot_to_bits(v25);
-    uint v27 = poot_to_bits(v25);
-    uint v29 = v27 & 0x7fffffffu;
-    bool v31 = 0x7f800000u < v29;
-    uint v33 = v31 ? 0x7fc00000u : v26;
-    uint v34 = v4 + v5;
-    b1[v34] = v33;
-    float v37 = poot_ffma(v13, v14, -1.0f);
-    uint v38 = poot_to_bits(v37);
-    uint v39 = poot_to_bits(v37);
-    uint v41 = v39 & 0x7fffffffu;
-    bool v43 = 0x7f800000u < v41;
-    uint v45 = v43 ? 0x7fc00000u : v38;
-    uint v47 = v5 * 2u;
-    uint v48 = v4 + v47;
-    b1[v48] = v45;
+    uint v27 = v26 & 0x7fffffffu;
+    bool v28 = 0x7f800000u < v27;
+    uint v29 = v28 ? 0x7fc00000u : v26;
+    b1[v24] = v29;
+    uint v32 = v5 * 2u;
+    uint v33 = v4 + v32;
+    float v35 = poot_ffma(v14, v15, -1.0f);
+    uint v36 = poot_to_bits(v35);
+    uint v37 = v36 & 0x7fffffffu;
+    bool v38 = 0x7f800000u < v37;
+    uint v39 = v38 ? 0x7fc00000u : v36;
+    b1[v33] = v39;
   }
 }
