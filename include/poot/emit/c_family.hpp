@@ -54,6 +54,8 @@ class c_family {
   constexpr virtual std::string_view barrier() const = 0;
   /// What qualifies the result of an instruction.
   constexpr virtual std::string_view qualifier(opcode) const { return {}; }
+  /// Whether literal zeros are calls of the prelude, because compilers of the dialect know too much about zeros.
+  constexpr virtual bool hides_zeros() const { return false; }
   /// Operations on values, and atomic ones.
   constexpr virtual spelling spell(opcode c) const {
     switch (c) {
@@ -302,6 +304,10 @@ class c_family {
   /// Integers below 2^20 in decimal, everything else as its bits.
   constexpr void write_number(uint32 bits) {
     const uint32 magnitude = bits & 0x7fffffffu;
+    if (magnitude == 0 && hides_zeros()) {
+      out_ << (bits ? "poot_minus_zero()" : "poot_zero()");
+      return;
+    }
     if (magnitude == 0 || (magnitude >= 0x3f800000u && magnitude < 0x49800000u)) {
       const uint32 shift = magnitude ? 150 - (magnitude >> 23) : 0;
       const uint32 significand = magnitude ? (magnitude & 0x7fffffu) | 0x800000u : 0;

@@ -66,6 +66,7 @@ class glsl final : public c_family {
   constexpr std::string_view qualifier(opcode c) const override {
     return c >= opcode::fadd && c <= opcode::ffma ? "precise " : "";
   }
+  constexpr bool hides_zeros() const override { return true; }
   constexpr spelling spell(opcode c) const override {
     switch (c) {
       case opcode::fadd: return {"", " + ", ""};
