@@ -1,0 +1,329 @@
+#pragma once
+/// A loaded program: commands with their memory, recorded once and run as often as wanted.
+///
+/// Inputs are carried to the device before each run, results that were lent memory back after it. A weight or a state is
+/// carried once, by the run after its `bind`; a state that is lent comes back after each run.
+
+#include <poot/run/bindings.hpp>
+#include <poot/run/overlap.hpp>
+#include <poot/run/tables.hpp>
+#include <poot/run/vulkan/launches.hpp>
+#include <poot/run/vulkan/placing.hpp>
+
+namespace poot::run::vulkan {
+
+class entry {
+ public:
+  entry(plan::program planned, shared_memory& shared, opened_device& device)
+      : program_(std::move(planned)), view_(loadable(program_, device)), shared_(shared), device_(device), context_(device.open),
+        bound_(view_), launches_(view_, device), memory_(view_, context_), commands_(context_) {
+    own_.resize(view_.graph.size());
+    own_results_.resize(view_.graph.outputs.size());
+    lent_.resize(view_.graph.size(), 0);
+    place_leaves();
+    place_results();
+    words_ = storage(context_, launches_.word_bytes(), use::work, "metadata");
+    if (!context_.shares_memory()) {
+      carry_in_ = storage(context_, input_bytes_, use::to_device, "carrying inputs");
+      carry_out_ = storage(context_, output_bytes_, use::from_device, "carrying results");
+    }
+    launches_.count(bound_.counts(), true);
+    write_words();
+    make_tables(false);
+    run_prologue();
+  }
+  entry(const entry&) = delete;
+  entry& operator=(const entry&) = delete;
+
+  const plan::program_view& program() const { return view_; }
+
+  /// Lends memory for an input, a weight or a state until the next call for that name. The bytes of a weight or a state
+  /// are taken by the next run, and not looked at again.
+  entry& bind(std::string_view name, const buffer& b) {
+    bound_.lend(name, b);
+    const uint32 id = view_.graph.find_leaf(name);
+    if (view_.graph[id].kind == ir::op::input) return *this;
+    fresh_.push_back(id);
+    if (lent_[id]) return *this;
+    lent_[id] = 1;
+    unrecorded_ = true;
+    own_[id] = leaf_storage(id);
+    memory_.leaves[id] = &own_[id];
+    return *this;
+  }
+  /// Lends memory for a result. A result without is kept in memory of the entry.
+  entry& into(std::string_view name, const buffer& b) {
+    bound_.lend_result(name, b);
+    return *this;
+  }
+
+  /// One step. Throws `error` before anything is written when a binding is missing or does not fit.
+  void run() {
+    settle();
+    carry_in();
+    commands_.run();
+    carry_out();
+  }
+
+  /// Where a result lies after a run, with its concrete type; until the next run.
+  buffer result(std::string_view name) const {
+    for (uint32 k = 0; k < view_.graph.outputs.size(); ++k)
+      if (view_.graph.chars(view_.graph.outputs[k].name) == name)
+        return {result_at(k), bound_.counts()(view_.graph.type(view_.graph.outputs[k].value))};
+    fail(text{} << "result \"" << name << "\": the program has no result of this name");
+  }
+
+  /// Barriers between the commands of a run.
+  size_t barriers() const { return commands_.barriers(); }
+
+ private:
+  static plan::program_view loadable(const plan::program& p, const opened_device& d) {
+    if (!p.refused.empty())
+      fail(text{} << "load: %" << p.refused[0].equation << " cannot run on " << name(p.planned_for.kind) << ": "
+                  << plan::explain(p.refused[0].missing));
+    if (const text missing = missing_for(p.planned_for, d.is); !missing.empty())
+      fail(text{} << "load: the program is planned for " << missing << " (" << d.open.about().name() << ')');
+    return p.view_of();
+  }
+
+  bool is_state(uint32 output) const { return view_.graph.state_of(view_.graph.outputs[output]) < view_.graph.size(); }
+
+  storage leaf_storage(uint32 id) {
+    return storage(context_, view_.graph.type(id).bytes(), use::work, (text{} << ir::name(view_.graph[id].kind) << ' ' << view_.graph.name_of(id)).str());
+  }
+
+  /// Inputs lie in memory of the entry, states and weights in memory of the executor.
+  void place_leaves() {
+    for (uint32 id = 0; id < view_.graph.size(); ++id) {
+      const std::string_view name = ir::is_named_leaf(view_.graph[id].kind) ? view_.graph.name_of(id) : "";
+      const int64 bytes = view_.graph.type(id).bytes();
+      if (view_.graph[id].kind == ir::op::weight) shared_.note_weight(name);
+      if (view_.graph[id].kind == ir::op::state) {
+        memory_.leaves[id] = &shared_.state(name, bytes);
+        bound_.provide(id, extent_counts()(view_.graph.type(id)));
+      }
+      if (view_.graph[id].kind != ir::op::input) continue;
+      own_[id] = leaf_storage(id);
+      memory_.leaves[id] = &own_[id];
+      inputs_.push_back({id, std::exchange(input_bytes_, input_bytes_ + plan::aligned(bytes))});
+    }
+    input_bytes_ += launches_.word_bytes();
+  }
+  void place_results() {
+    for (uint32 k = 0; k < view_.graph.outputs.size(); ++k) {
+      result_offsets_.push_back(output_bytes_);
+      if (is_state(k)) continue;
+      const int64 bytes = view_.graph.type(view_.graph.outputs[k].value).bytes();
+      own_results_[k] = storage(context_, bytes, use::work, (text("result ") << view_.graph.chars(view_.graph.outputs[k].name)).str());
+      memory_.results[k] = &own_results_[k];
+      output_bytes_ += plan::aligned(bytes);
+    }
+  }
+
+  /// Fills constants and index tables: those of fixed type at load, those with dynamic extents when these change.
+  void make_tables(bool of_dynamic_type) {
+    for (uint32 id = 0; id < view_.graph.size(); ++id) {
+      const ir::eqn& e = view_.graph[id];
+      if (view_.placements[id].where != plan::place::table || e.type.is_dynamic() != of_dynamic_type) continue;
+      if (e.kind != ir::op::constant && e.kind != ir::op::iota) continue;
+      const tensor_type t = bound_.counts()(e.type);
+      std::vector<char> bytes(static_cast<size_t>(t.bytes()));
+      fill_table(view_.graph, id, t, bytes.data());
+      memory_.write_table(id, bytes.data(), t.bytes());
+    }
+  }
+  void write_words() { words_.write(0, launches_.words().data(), launches_.word_bytes()); }
+
+  void run_prologue() {
+    if (launches_.prologue.empty()) return;
+    std::vector<command> list;
+    for (const prepared_launch& l : launches_.prologue) list.push_back(command_for(l));
+    commands once(context_);
+    once.record(list);
+    once.run();
+  }
+
+  command command_for(const prepared_launch& l) const {
+    dispatch d;
+    d.kernel = l.code;
+    for (uint32 i = 0; i < l.bindings.size(); ++i) {
+      if (i == l.reads) d.buffers.push_back(words_of(l));
+      d.buffers.push_back(memory_.whole(l.bindings[i]));
+      d.buffers.back().written = i >= l.reads;
+    }
+    if (l.reads == l.bindings.size()) d.buffers.push_back(words_of(l));
+    d.x = launches_.groups(l, 0);
+    d.y = launches_.groups(l, 1);
+    if (l.follows_counts) d.counts = {words_.handle(), l.groups_at, 12, false};
+    return d;
+  }
+  range words_of(const prepared_launch& l) const {
+    return {words_.handle(), l.words_at, 4 * static_cast<int64>(l.metadata.size()), false};
+  }
+
+  /// Weights that were loaded need no binding.
+  void use_loaded_weights() {
+    if (weights_bound_) return;
+    weights_bound_ = true;
+    for (uint32 id = 0; id < view_.graph.size(); ++id) {
+      if (view_.graph[id].kind != ir::op::weight || memory_.leaves[id]) continue;
+      const shared_memory::loaded_weight* w = shared_.find_weight(view_.graph.name_of(id));
+      if (!w) {
+        weights_bound_ = false;
+        continue;
+      }
+      bound_.provide(id, w->type);
+      memory_.leaves[id] = &w->memory;
+    }
+  }
+
+  /// Prepares a run when a binding has changed. Commands are recorded anew only where other memory is bound than before.
+  void settle() {
+    use_loaded_weights();
+    const bindings::change changed = bound_.settle();
+    if (!changed.anything && settled_) return;
+    const bool all = changed.memory || changed.results || !settled_;
+    settled_ = false;
+    refuse_overlaps(view_, bound_, written_memory(), all);
+    launches_.count(bound_.counts(), false);
+    if (context_.shares_memory()) write_words();
+    make_tables(true);
+    const std::vector<transfer> last = last_copies();
+    if (unrecorded_ || !same(last, copies_)) {
+      copies_ = last;
+      record();
+      unrecorded_ = false;
+    }
+    settled_ = true;
+  }
+
+  /// Per output, where its bytes end up in the caller's memory, or null.
+  vec<char*> written_memory() const {
+    vec<char*> all;
+    for (uint32 k = 0; k < view_.graph.outputs.size(); ++k) {
+      const uint32 state = view_.graph.state_of(view_.graph.outputs[k]);
+      all.push_back(static_cast<char*>(state < view_.graph.size() ? bound_.leaf(state).data : bound_.result(k).data));
+    }
+    return all;
+  }
+
+  static bool same(const std::vector<transfer>& a, const std::vector<transfer>& b) {
+    if (a.size() != b.size()) return false;
+    for (size_t i = 0; i < a.size(); ++i)
+      if (a[i].from.buffer != b[i].from.buffer || a[i].from.offset != b[i].from.offset || a[i].to.buffer != b[i].to.buffer) return false;
+    return true;
+  }
+
+  /// Results that could not be written where they belong, with dynamic extents at their bound. What is read is saved first
+  /// where a copy overwrites it.
+  std::vector<transfer> last_copies() {
+    std::vector<transfer> direct, saving, restoring;
+    bool overwritten = false;
+    int64 at = 0;
+    for (const plan::copy& c : view_.copies) {
+      const tensor_type bound = extent_counts()(view_.graph.type(c.value));
+      if (bound.bytes() == 0) continue;
+      const int64 offset = kernel::evaluate({kernel::meta_word::what::offset, c.value}, view_, [&](uint32 id) { return bound_.counts()(view_.graph.type(id)); });
+      const uint32 state = view_.graph.state_of(view_.graph.outputs[c.output]);
+      const storage& to = state < view_.graph.size() ? *memory_.leaves[state] : *memory_.results[c.output];
+      direct.push_back({memory_.exact(c.value, bound, offset), {to.handle(), 0, bound.bytes(), true}});
+      for (const transfer& earlier : direct) overwritten = overwritten || earlier.to.conflicts_with(direct.back().from);
+      at += plan::aligned(bound.bytes());
+    }
+    if (!overwritten) return direct;
+    if (saved_.bytes() < at) saved_ = storage(context_, at, use::work, "results on their way");
+    at = 0;
+    for (const transfer& t : direct) {
+      saving.push_back({t.from, {saved_.handle(), at, t.to.bytes, true}});
+      restoring.push_back({{saved_.handle(), at, t.to.bytes, false}, t.to});
+      at += plan::aligned(t.to.bytes);
+    }
+    saving.insert(saving.end(), restoring.begin(), restoring.end());
+    return saving;
+  }
+
+  void record() {
+    std::vector<command> list;
+    const bool carries = !context_.shares_memory();
+    if (carries) {
+      if (const int64 bytes = launches_.word_bytes())
+        list.push_back(transfer{{carry_in_.handle(), words_at(), bytes, false}, {words_.handle(), 0, bytes, true}});
+      for (const input& i : inputs_) {
+        const int64 bytes = view_.graph.type(i.id).bytes();
+        if (bytes) list.push_back(transfer{{carry_in_.handle(), i.offset, bytes, false}, {own_[i.id].handle(), 0, bytes, true}});
+      }
+    }
+    for (const prepared_launch& l : launches_.main) list.push_back(command_for(l));
+    for (const transfer& t : copies_) list.push_back(t);
+    for (uint32 k = 0; carries && k < own_results_.size(); ++k)
+      if (const int64 bytes = view_.graph.type(view_.graph.outputs[k].value).bytes(); bytes && own_results_[k])
+        list.push_back(transfer{{own_results_[k].handle(), 0, bytes, false}, {carry_out_.handle(), result_offsets_[k], bytes, true}});
+    commands_.record(list);
+  }
+  int64 words_at() const { return input_bytes_ - launches_.word_bytes(); }
+
+  void carry_in() {
+    char* const stage = carry_in_.mapped();
+    if (stage) std::memcpy(stage + words_at(), launches_.words().data(), static_cast<size_t>(launches_.word_bytes()));
+    for (const input& i : inputs_) {
+      const buffer& b = bound_.leaf(i.id);
+      if (const auto bytes = static_cast<size_t>(b.type.bytes())) std::memcpy(stage ? stage + i.offset : own_[i.id].mapped(), b.data, bytes);
+    }
+    for (uint32 id : fresh_) own_[id].write(0, bound_.leaf(id).data, bound_.leaf(id).type.bytes());
+    fresh_.clear();
+  }
+  void carry_out() {
+    for (uint32 k = 0; k < view_.graph.outputs.size(); ++k) {
+      const int64 bytes = bound_.counts()(view_.graph.type(view_.graph.outputs[k].value)).bytes();
+      const uint32 state = view_.graph.state_of(view_.graph.outputs[k]);
+      if (state < view_.graph.size()) {
+        if (lent_[state]) own_[state].read(0, bound_.leaf(state).data, bytes);
+      } else if (bound_.result(k).data && bytes) {
+        std::memcpy(bound_.result(k).data, own_result_at(k), static_cast<size_t>(bytes));
+      }
+    }
+  }
+
+  char* own_result_at(uint32 k) const {
+    return carry_out_.mapped() ? carry_out_.mapped() + result_offsets_[k] : own_results_[k].mapped();
+  }
+  char* result_at(uint32 k) const {
+    const uint32 state = view_.graph.state_of(view_.graph.outputs[k]);
+    if (state == view_.graph.size()) return bound_.result(k).data ? static_cast<char*>(bound_.result(k).data) : own_result_at(k);
+    if (lent_[state]) return static_cast<char*>(bound_.leaf(state).data);
+    if (char* const mapped = memory_.leaves[state]->mapped()) return mapped;
+    std::vector<char>& seen = seen_states_[state];
+    seen.resize(static_cast<size_t>(memory_.leaves[state]->bytes()));
+    memory_.leaves[state]->read(0, seen.data(), static_cast<int64>(seen.size()));
+    return seen.data();
+  }
+
+  struct input {
+    uint32 id = 0;
+    int64 offset = 0;  ///< bytes, where it is carried
+  };
+
+  plan::program program_;
+  plan::program_view view_;
+  shared_memory& shared_;
+  opened_device& device_;
+  context& context_;
+  bindings bound_;
+  launches launches_;
+  program_memory memory_;
+  commands commands_;
+  std::vector<storage> own_, own_results_;  ///< per value: inputs, and what was lent; per output
+  vec<input> inputs_;
+  vec<int64> result_offsets_;               ///< bytes, where results are carried
+  int64 input_bytes_ = 0, output_bytes_ = 0;
+  storage words_, carry_in_, carry_out_, saved_;
+  std::vector<transfer> copies_;
+  vec<uint32> fresh_;           ///< weights and states lent since the last run
+  vec<uint8> lent_;             ///< per weight and state: lent at all
+  mutable std::map<uint32, std::vector<char>> seen_states_;
+  bool settled_ = false;        ///< everything is prepared for what is bound
+  bool unrecorded_ = true;      ///< other memory is bound than was recorded
+  bool weights_bound_ = false;  ///< every weight is bound or loaded
+};
+
+}  // namespace poot::run::vulkan

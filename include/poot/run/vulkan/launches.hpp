@@ -1,0 +1,131 @@
+#pragma once
+/// The launches of a program, ready to be dispatched: kernels generated, written, compiled and loaded; the words of their
+/// metadata; what they bind.
+
+#include <poot/emit/write.hpp>
+#include <poot/kernel/generate.hpp>
+#include <poot/run/extents.hpp>
+#include <poot/run/vulkan/opened_device.hpp>
+
+namespace poot::run::vulkan {
+
+/// A launch. Its kernel binds the buffers that it reads, its metadata, and the buffers that it writes, in this order.
+struct prepared_launch {
+  const pipeline* code = nullptr;
+  uint32 equation = 0;         ///< the first that it computes
+  uint32 workgroup = 1;
+  bool by_group = false;       ///< its metadata counts workgroups, not invocations
+  bool follows_counts = false; ///< its metadata depends on dynamic extents
+  uint32 reads = 0;
+  vec<uint32> bindings;        ///< values
+  vec<kernel::meta_word> metadata;
+  int64 words_at = 0;          ///< bytes, in the memory for metadata
+  int64 groups_at = 0;         ///< bytes: three words, the workgroups
+};
+
+class launches {
+ public:
+  launches(const plan::program_view& p, opened_device& d) : p_(p), device_(d) {
+    std::vector<kernel_text> texts;
+    for (const plan::launch& l : p.prologue) prologue.push_back(prepare(l, texts));
+    for (const plan::launch& l : p.launches) main.push_back(prepare(l, texts));
+    const std::vector<const pipeline*> code = d.kernels.make(texts);
+    size_t at = 0;
+    each([&](prepared_launch& l) {
+      l.code = code[at++];
+      l.words_at = take_words(l.metadata.size());
+    });
+    each([&](prepared_launch& l) { l.groups_at = 4 * std::exchange(word_count_, word_count_ + 3); });
+    words_.resize(static_cast<size_t>(word_count_), 0);
+  }
+
+  std::vector<prepared_launch> prologue, main;
+
+  /// Computes metadata and workgroups from the extents of a run: of every launch, or of those that follow them.
+  void count(const extent_counts& counts, bool all) {
+    each([&](const prepared_launch& l) {
+      if (all || l.follows_counts) count(l, counts);
+    });
+  }
+  /// Metadata and workgroups of every launch, as the device reads them.
+  const std::vector<uint32>& words() const { return words_; }
+  int64 word_bytes() const { return 4 * word_count_; }
+  uint32 groups(const prepared_launch& l, int axis) const { return words_[static_cast<size_t>(l.groups_at / 4 + axis)]; }
+
+ private:
+  template <class Visit>
+  void each(Visit visit) {
+    for (prepared_launch& l : prologue) visit(l);
+    for (prepared_launch& l : main) visit(l);
+  }
+
+  prepared_launch prepare(const plan::launch& l, std::vector<kernel_text>& texts) const {
+    kernel::kernel k = kernel::generate(p_, l);
+    prepared_launch r;
+    r.equation = p_(l.members)[0];
+    r.workgroup = k.workgroup;
+    r.by_group = k.by_group;
+    r.reads = k.reads();
+    const device_caps& has = device_.is.caps;
+    const auto most = [&](int64 asked, int64 there, const char* capability, const char* what) {
+      if (asked > there) refuse(r.equation, text{} << asked << what << ", and the device allows " << there << " (" << capability << ')');
+    };
+    most(static_cast<int64>(k.bindings.size()), has.max_buffers, "max_buffers", " buffers");
+    most(k.workgroup, has.max_workgroup, "max_workgroup", " invocations in a workgroup");
+    most(k.shared_bytes(), has.shared_bytes, "shared_bytes", " bytes of workgroup memory");
+    for (uint32 value : k.bindings)
+      most(p_.graph.type(p_.storage_of(value)).bytes(), has.buffer_bytes, "buffer_bytes", " bytes of one buffer");
+    emit::options wanted = device_.open.about().float_controls;
+    wanted.comments = false;
+    texts.push_back({std::string((text("%") << r.equation << ' ' << ir::name(p_.graph[r.equation].kind)).str()),
+                     std::string(emit::write(k, emit::dialect::glsl, wanted).str()), static_cast<uint32>(k.bindings.size()) + 1});
+    r.bindings = std::move(k.bindings);
+    r.metadata = std::move(k.metadata);
+    for (const kernel::meta_word& m : r.metadata) r.follows_counts = r.follows_counts || follows_counts(m);
+    return r;
+  }
+
+  bool follows_counts(const kernel::meta_word& m) const {
+    if (m.kind == kernel::meta_word::what::fixed) return false;
+    if (m.kind != kernel::meta_word::what::offset) return p_.graph.type(m.value).is_dynamic();
+    for (uint32 at = m.value;; at = p_.placements[at].index) {
+      if (p_.graph.type(at).is_dynamic()) return true;
+      if (p_.placements[at].where != plan::place::view && p_.placements[at].where != plan::place::window) return false;
+    }
+  }
+
+  int64 take_words(size_t count) {
+    const auto alignment = static_cast<int64>(device_.open.about().properties.limits.minStorageBufferOffsetAlignment) / 4;
+    const int64 step = alignment > 4 ? alignment : 4, at = (word_count_ + step - 1) / step * step;
+    word_count_ = at + static_cast<int64>(count);
+    return 4 * at;
+  }
+
+  void count(const prepared_launch& l, const extent_counts& counts) {
+    uint32* const words = words_.data() + l.words_at / 4;
+    for (size_t i = 0; i < l.metadata.size(); ++i)
+      words[i] = kernel::evaluate(l.metadata[i], p_, [&](uint32 id) { return counts(p_.graph.type(id)); });
+    const uint32 all = l.by_group ? words[0] : words[0] / l.workgroup + (words[0] % l.workgroup != 0);
+    const uint32 most_x = device_.open.about().properties.limits.maxComputeWorkGroupCount[0];
+    const uint32 most_y = device_.open.about().properties.limits.maxComputeWorkGroupCount[1];
+    const uint32 y = all / most_x + (all % most_x != 0), x = y > 1 ? all / y + (all % y != 0) : all;
+    if (y > most_y)
+      refuse(l.equation, text{} << all << " workgroups, and the device runs " << uint64{most_x} * most_y << " at once (max_groups_x)");
+    uint32* const groups = words_.data() + l.groups_at / 4;
+    groups[0] = x;
+    groups[1] = y > 1 ? y : 1;
+    groups[2] = 1;
+  }
+
+  [[noreturn]] void refuse(uint32 equation, const text& why) const {
+    fail(text{} << "load: %" << equation << " (" << ir::name(p_.graph[equation].kind) << ") cannot run on " << device_.open.about().name()
+                << ": it needs " << why);
+  }
+
+  plan::program_view p_;
+  opened_device& device_;
+  std::vector<uint32> words_;
+  int64 word_count_ = 0;
+};
+
+}  // namespace poot::run::vulkan
