@@ -17,6 +17,20 @@ constexpr bool is_movable(opcode c) { return c <= opcode::select || c == opcode:
 constexpr bool opens(opcode c) { return c == opcode::loop || c == opcode::branch || c == opcode::branch_else; }
 constexpr bool closes(opcode c) { return c == opcode::loop_end || c == opcode::branch_end || c == opcode::branch_else; }
 
+/// Calls f(value) for each value that `i`, of `code`, reads, variables too. (Above the class: clang 19 evaluates no
+/// template that is defined further down.)
+template <class F>
+constexpr void each_operand(const body& code, const instruction& i, F f) {
+  if (i.code == opcode::call) {
+    for (uint32 k = 0; k < i.c; ++k) f(code[i.b + k].a);
+    return;
+  }
+  const operand_use use = operands_of(i.code);
+  if (use.a) f(i.a);
+  if (use.b) f(i.b);
+  if (use.c) f(i.c);
+}
+
 class scheduler {
  public:
   constexpr explicit scheduler(const body& code)
@@ -28,7 +42,7 @@ class scheduler {
     for (uint32 i = 0; i < from_.size(); ++i) {
       const instruction& at = from_[i];
       if (is_movable(at.code) || at.code == opcode::argument) continue;
-      each_operand(at, [&](uint32 v) { make(v, i + 1); });
+      each_operand(from_, at, [&](uint32 v) { make(v, i + 1); });
       if (at.code == opcode::loop || at.code == opcode::branch) make_for_block(i);
       if (closes(at.code)) close();
       renamed_[i] = append(rename(at));
@@ -54,19 +68,6 @@ class scheduler {
     return static_cast<uint32>(to_.size() - 1);
   }
 
-  /// Calls f(value) for each value that `i` reads, variables too.
-  template <class F>
-  constexpr void each_operand(const instruction& i, F f) const {
-    if (i.code == opcode::call) {
-      for (uint32 k = 0; k < i.c; ++k) f(from_[i.b + k].a);
-      return;
-    }
-    const operand_use use = operands_of(i.code);
-    if (use.a) f(i.a);
-    if (use.b) f(i.b);
-    if (use.c) f(i.c);
-  }
-
   /// Values made before block `opener` and read within it are made before it.
   constexpr void make_for_block(uint32 opener) {
     const uint32 mark = ++stamp_;
@@ -74,7 +75,7 @@ class scheduler {
       const instruction& at = from_[i];
       if (at.code == opcode::loop || at.code == opcode::branch) ++depth;
       if (at.code == opcode::loop_end || at.code == opcode::branch_end) --depth;
-      if (!is_movable(at.code) && at.code != opcode::argument) each_operand(at, [&](uint32 v) { search(v, opener, mark); });
+      if (!is_movable(at.code) && at.code != opcode::argument) each_operand(from_, at, [&](uint32 v) { search(v, opener, mark); });
     }
   }
   /// Makes what `v` needs of the values made before `opener`.
@@ -91,7 +92,7 @@ class scheduler {
         continue;
       }
       const size_t first = stack.size();
-      each_operand(from_[at], [&](uint32 in) { stack.push_back(in); });
+      each_operand(from_, from_[at], [&](uint32 in) { stack.push_back(in); });
       for (size_t i = first, j = stack.size(); i + 1 < j; ++i, --j) std::swap(stack[i], stack[j - 1]);  // the first operand on top
     }
   }
@@ -108,7 +109,7 @@ class scheduler {
         continue;
       }
       const size_t before = stack.size();
-      each_operand(from_[at], [&](uint32 in) {
+      each_operand(from_, from_[at], [&](uint32 in) {
         if (renamed_[in] == unset) stack.push_back(in);
       });
       if (stack.size() == before) {

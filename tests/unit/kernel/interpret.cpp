@@ -312,6 +312,22 @@ TEST_CASE("races in buffers are refused across the dispatch, barriers or not; at
     }
 }
 
+TEST_CASE("a race is seen through two buffers of one memory") {
+  const auto why = [](uint32 distance) {
+    pk::builder b("shifted", 4);
+    const pk::buffer_id x = b.reads("x", 0), y = b.writes("y", 1);
+    b.store(y, b.invocation(), b.load(x, b.invocation() + pk::word(distance)));
+    const pk::kernel k = b.finish();
+    vec<uint32> memory(16);
+    const pk::words both[] = {{memory.data(), 16}, {memory.data(), 8}};
+    return refusal([&] { pk::interpret(k, {both, 2}, {}, 2); });
+  };
+  CHECK(why(0) == "accepted");
+  CHECK(why(8) == "accepted");
+  CHECK(holds(why(1), "store at instruction "));
+  CHECK(holds(why(7), "store at instruction "));
+}
+
 TEST_CASE("atomics change bits of a word that many invocations share") {
   pk::builder b("bytes", 8);
   const pk::buffer_id y = b.writes("y", 0);
