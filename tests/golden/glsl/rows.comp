@@ -10,6 +10,10 @@ shared float s0[16];  // partial
 shared uint s1[16];  // below zero
 shared bool s2[16];  // any
 
+// Zeros that no compiler sees: there is one workgroup along z. Mesa 22.3 takes x * 0, 0 / x and x / 0 for 0, x + 0 for x.
+float poot_zero() { return uintBitsToFloat(gl_NumWorkGroups.z - 1u); }
+float poot_minus_zero() { return uintBitsToFloat(gl_NumWorkGroups.z + 0x7fffffffu); }
+
 uint poot_mul_high(uint a, uint b) {
   uint high, low;
   umulExtended(a, b, high, low);
@@ -28,7 +32,7 @@ float poot_ffloor(float x) {
 }
 
 void main() {
-  float m1 = 0.0f;  // %7
+  float m1 = poot_zero();  // %7
   uint m3 = 0u;
   bool m5 = false;
   uint v6 = gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x;
@@ -44,14 +48,14 @@ void main() {
       float v18 = uintBitsToFloat(v16);  // %7
       precise float v19 = v17 + v18;  // %8
       m1 = v19;
-      bool v21 = v18 < 0.0f;
+      bool v21 = v18 < poot_zero();
       if (v21) {
         uint v23 = m3;
         uint v25 = v23 + 1u;
         m3 = v25;
         m5 = true;
       } else {
-        bool v30 = v18 == 0.0f;
+        bool v30 = v18 == poot_zero();
         if (v30) {
           uint v32 = m3;
           uint v34 = v32 + 256u;

@@ -6,6 +6,10 @@ layout(std430, set = 0, binding = 0) readonly buffer poot_b0 { uint b0[]; };  //
 layout(std430, set = 0, binding = 1) readonly buffer poot_meta { uint meta[]; };
 layout(std430, set = 0, binding = 2) writeonly buffer poot_b1 { uint b1[]; };  // y
 
+// Zeros that no compiler sees: there is one workgroup along z. Mesa 22.3 takes x * 0, 0 / x and x / 0 for 0, x + 0 for x.
+float poot_zero() { return uintBitsToFloat(gl_NumWorkGroups.z - 1u); }
+float poot_minus_zero() { return uintBitsToFloat(gl_NumWorkGroups.z + 0x7fffffffu); }
+
 uint poot_mul_high(uint a, uint b) {
   uint high, low;
   umulExtended(a, b, high, low);
