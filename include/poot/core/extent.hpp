@@ -62,13 +62,13 @@ struct tensor_type {
   constexpr bool operator==(const tensor_type& other) const {
     if (element != other.element || rank != other.rank) return false;
     for (int i = 0; i < rank; ++i)
-      if (extents[i] != other.extents[i]) return false;
+      if (extents[i].code != other.extents[i].code) return false;
     return true;
   }
   constexpr bool same_extents(const tensor_type& other) const {
     if (rank != other.rank) return false;
     for (int i = 0; i < rank; ++i)
-      if (extents[i] != other.extents[i]) return false;
+      if (extents[i].code != other.extents[i].code) return false;
     return true;
   }
   constexpr tensor_type with(dtype t) const {

@@ -27,8 +27,9 @@ class view {
 
   friend constexpr bool operator==(view a, view b) {
     if (a.count_ != b.count_) return false;
-    for (size_t i = 0; i < a.count_; ++i)
-      if (!(a.first_[i] == b.first_[i])) return false;
+    const T *const first = a.first_, *const second = b.first_;
+    for (size_t i = 0, count = a.count_; i < count; ++i)
+      if (!(first[i] == second[i])) return false;
     return true;
   }
 
@@ -50,13 +51,11 @@ class vec {
  public:
   constexpr vec() = default;
   constexpr explicit vec(size_t count, const T& value = T{}) { resize(count, value); }
-  constexpr vec(std::initializer_list<T> items) {
-    reserve(items.size());
-    for (const T& item : items) first_[count_++] = item;
-  }
+  constexpr vec(std::initializer_list<T> items) : vec(view<T>(items.begin(), items.size())) {}
   constexpr vec(view<T> items) {
     reserve(items.size());
-    for (const T& item : items) first_[count_++] = item;
+    count_ = items.size();
+    copy(items.data(), count_, first_);
   }
   constexpr vec(const vec& other) : vec(view<T>(other)) {}
   constexpr vec(vec&& other) noexcept
@@ -73,35 +72,41 @@ class vec {
 
   constexpr void reserve(size_t capacity) {
     if (capacity <= capacity_) return;
-    T* grown = new T[capacity]{};
-    for (size_t i = 0; i < count_; ++i) grown[i] = std::move(first_[i]);
-    delete[] first_;
-    first_ = grown;
-    capacity_ = capacity;
+    grow(allocate(capacity), capacity);
   }
   constexpr void resize(size_t count, const T& value = T{}) {
     if (count > capacity_) reserve(count < 2 * capacity_ ? 2 * capacity_ : count);
-    for (size_t i = count_; i < count; ++i) first_[i] = value;
+    T* const to = first_;
+    for (size_t i = count_; i < count; ++i) to[i] = value;
     count_ = count;
   }
-  constexpr void push_back(T value) {
+  /// `value` may be an element of this very array.
+  constexpr void push_back(const T& value) {
+    if (count_ < capacity_) {
+      first_[count_++] = value;
+    } else {
+      T kept = value;
+      reserve(capacity_ ? 2 * capacity_ : 8);
+      first_[count_++] = std::move(kept);
+    }
+  }
+  constexpr void push_back(T&& value)
+    requires(!std::is_trivially_copyable_v<T>)
+  {
+    T kept = std::move(value);
     if (count_ == capacity_) reserve(capacity_ ? 2 * capacity_ : 8);
-    first_[count_++] = std::move(value);
+    first_[count_++] = std::move(kept);
   }
   /// `items` may be elements of this very array.
   constexpr void append(view<T> items) {
     const size_t count = count_ + items.size();
     if (count <= capacity_) {
-      T* to = first_ + count_;
-      for (const T& item : items) *to++ = item;
+      copy(items.data(), items.size(), first_ + count_);
     } else {
       const size_t capacity = count + capacity_;
-      T* grown = new T[capacity]{};
-      for (size_t i = 0; i < items.size(); ++i) grown[count_ + i] = items[i];
-      for (size_t i = 0; i < count_; ++i) grown[i] = std::move(first_[i]);
-      delete[] first_;
-      first_ = grown;
-      capacity_ = capacity;
+      T* const grown = allocate(capacity);
+      copy(items.data(), items.size(), grown + count_);
+      grow(grown, capacity);
     }
     count_ = count;
   }
@@ -127,6 +132,26 @@ class vec {
   friend constexpr bool operator==(const vec& a, const vec& b) { return view<T>(a) == view<T>(b); }
 
  private:
+  /// Elements that are numbers are left as they are: g++ would spend half a kilobyte on each zero.
+  static constexpr T* allocate(size_t capacity) {
+    if constexpr (std::is_trivially_default_constructible_v<T>) return new T[capacity];
+    else return new T[capacity]{};
+  }
+  // (Loops over plain pointers: each call and each element of `*this` costs g++ memory that it keeps to the end.)
+  static constexpr void copy(const T* from, size_t count, T* to) {
+    for (size_t i = 0; i < count; ++i) to[i] = from[i];
+  }
+  /// Moves to `grown`.
+  constexpr void grow(T* grown, size_t capacity) {
+    T* const from = first_;
+    if constexpr (std::is_trivially_copyable_v<T>) copy(from, count_, grown);
+    else
+      for (size_t i = 0; i < count_; ++i) grown[i] = std::move(from[i]);
+    delete[] from;
+    first_ = grown;
+    capacity_ = capacity;
+  }
+
   T* first_ = nullptr;
   size_t count_ = 0;
   size_t capacity_ = 0;

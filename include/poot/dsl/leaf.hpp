@@ -17,23 +17,33 @@ struct leaf_complaint {
   };
 };
 
+/// Writes `pattern` with the number in place of each `{}` to `out`, where that is not null; how many characters that is.
+constexpr size_t write_numbered(std::string_view pattern, int64 number, char* out) {
+  char digits[20]{};
+  size_t count = 0;
+  for (int64 rest = number < 0 ? -number : number; rest != 0 || count == 0; rest /= 10) digits[count++] = static_cast<char>('0' + rest % 10);
+  if (number < 0) digits[count++] = '-';
+  const char* const from = pattern.data();
+  size_t size = 0;
+  for (size_t i = 0, end = pattern.size(); i < end; ++i) {
+    if (from[i] == '{' && i + 1 < end && from[i + 1] == '}') {
+      for (size_t d = count; d-- > 0; ++size)
+        if (out) out[size] = digits[d];
+      ++i;
+    } else {
+      if (out) out[size] = from[i];
+      ++size;
+    }
+  }
+  return size;
+}
 /// `Pattern` with the number in place of each `{}`.
 template <fixed_text Pattern, int64 I>
 struct numbered_name {
-  static constexpr text make() {
-    text r;
-    const std::string_view p = Pattern.view();
-    for (size_t i = 0; i < p.size(); ++i) {
-      if (p[i] == '{' && i + 1 < p.size() && p[i + 1] == '}') r << I, ++i;
-      else r << p[i];
-    }
-    return r;
-  }
-  static constexpr size_t size = make().size();
+  static constexpr size_t size = write_numbered(Pattern.view(), I, nullptr);
   static constexpr fixed_text<size + 1> name = [] {
     char chars[size + 1]{};
-    const text whole = make();
-    for (size_t i = 0; i < size; ++i) chars[i] = whole.str()[i];
+    write_numbered(Pattern.view(), I, chars);
     return fixed_text<size + 1>(chars);
   }();
 };

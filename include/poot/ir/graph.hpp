@@ -62,9 +62,9 @@ struct graph_view {
 
   constexpr size_t size() const { return eqns.size(); }
   constexpr const eqn& operator[](uint32 id) const { return eqns[id]; }
-  constexpr view<uint32> operands(const eqn& e) const { return operand_pool.subview(e.operands.first, e.operands.count); }
+  constexpr view<uint32> operands(const eqn& e) const { return {operand_pool.data() + e.operands.first, e.operands.count}; }
   constexpr view<uint32> operands(uint32 id) const { return operands(eqns[id]); }
-  constexpr view<int64> attrs(const eqn& e) const { return attr_pool.subview(e.attrs.first, e.attrs.count); }
+  constexpr view<int64> attrs(const eqn& e) const { return {attr_pool.data() + e.attrs.first, e.attrs.count}; }
   constexpr view<int64> attrs(uint32 id) const { return attrs(eqns[id]); }
   constexpr std::string_view chars(slice_of s) const { return {char_pool.data() + s.first, s.count}; }
   constexpr std::string_view name_of(uint32 id) const { return chars(eqns[id].name); }

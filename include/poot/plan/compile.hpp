@@ -22,17 +22,15 @@ namespace detail {
 class launch_builder {
  public:
   constexpr launch_builder(program& made, const fuse::partition& regions)
-      : p_(made), regions_(regions), seen_(made.graph.size(), 0), read_by_(made.graph.size(), 0) {
+      : p_(made), g_(made.graph), regions_(regions), seen_(g_.size(), 0), read_by_(g_.size(), 0) {
     // A value is written if an output, a reshape or another region reads it.
-    const graph_view g = p_.graph;
-    for (uint32 id = 0; id < g.size(); ++id)
-      for (uint32 in : g.operands(id))
+    for (uint32 id = 0; id < g_.size(); ++id)
+      for (uint32 in : g_.operands(id))
         if (regions.region_of[in] != none && regions.region_of[in] != regions.region_of[id]) read_by_[in] = 1;
-    for (const ir::graph_output& o : g.outputs) read_by_[o.value] = 1;
+    for (const ir::graph_output& o : g_.outputs) read_by_[o.value] = 1;
   }
 
   constexpr launch build(const fuse::partition::region& r, uint32 index) {
-    const graph_view g = p_.graph;
     launch l;
     l.kind = r.kind;
     l.body = r.kind == fuse::region_kind::contraction ? origin::imported : origin::generated;
@@ -40,7 +38,7 @@ class launch_builder {
     l.inputs.first = static_cast<uint32>(p_.ids.size());
     for (uint32 id : regions_.members_of(r)) {
       l.flops += flops_of(id, r.space);
-      for (uint32 in : g.operands(id)) {
+      for (uint32 in : g_.operands(id)) {
         if (regions_.region_of[in] == index || seen_[in] == index + 1 || is_immediate(r.kind, in)) continue;
         seen_[in] = index + 1;
         p_.ids.push_back(in);
@@ -63,9 +61,9 @@ class launch_builder {
 
   /// Scalar constants are part of a kernel's text where it computes; kernels that move bytes read them from memory.
   constexpr bool is_immediate(fuse::region_kind kind, uint32 in) const {
-    return graph_view(p_.graph).is_scalar_constant(in) &&
+    return g_.is_scalar_constant(in) &&
            (kind == fuse::region_kind::pointwise || kind == fuse::region_kind::row ||
-            (kind == fuse::region_kind::contraction && p_.graph.eqns[in].type.rank == 0));
+            (kind == fuse::region_kind::contraction && g_.type(in).rank == 0));
   }
 
   constexpr slice_of keep(view<uint32> items) {
@@ -76,44 +74,42 @@ class launch_builder {
 
   /// A gather, a slice and an update in place touch only the part they move.
   constexpr int64 bytes_read(uint32 id, uint32 in) const {
-    const graph_view g = p_.graph;
-    const ir::eqn& e = g[id];
-    const int64 all = g.type(in).bytes();
+    const ir::eqn& e = g_[id];
+    const int64 all = g_.type(in).bytes();
     if (e.kind == ir::op::slice) return e.type.bytes();
-    if ((e.kind == ir::op::gather || e.kind == ir::op::packed_gather) && in == g.operands(id)[0])
-      return byte_size(g.type(in).element, e.type.element_count());
+    if ((e.kind == ir::op::gather || e.kind == ir::op::packed_gather) && in == g_.operands(id)[0])
+      return byte_size(g_.type(in).element, e.type.element_count());
     if (e.kind == ir::op::indexed_matmul || (e.kind == ir::op::packed_contraction && e.operands.count == 3)) {
-      const tensor_type& w = g.type(in);
+      const tensor_type& w = g_.type(in);
       const int64 rows = e.type.extents[0].bound(), experts = w.rank == 3 ? w.extents[0].bound() : 0;
-      if (in == g.operands(id)[1] && rows < experts) return all / experts * rows;
+      if (in == g_.operands(id)[1] && rows < experts) return all / experts * rows;
     }
-    if (e.kind == ir::op::dynamic_update_slice && in == g.operands(id)[0]) return 0;
+    if (e.kind == ir::op::dynamic_update_slice && in == g_.operands(id)[0]) return 0;
     return all;
   }
   constexpr int64 bytes_written(uint32 id) const {
-    const graph_view g = p_.graph;
-    return g[id].kind == ir::op::dynamic_update_slice ? g.type(g.operands(id)[1]).bytes() : g.type(id).bytes();
+    return g_[id].kind == ir::op::dynamic_update_slice ? g_.type(g_.operands(id)[1]).bytes() : g_.type(id).bytes();
   }
 
   constexpr int64 flops_of(uint32 id, const tensor_type& space) const {
-    const graph_view g = p_.graph;
-    const ir::eqn& e = g[id];
+    const ir::eqn& e = g_[id];
     const int64 each = e.custom ? e.custom->flops : ir::row(e.kind).flops;
     switch (e.kind) {
       case ir::op::matmul:
       case ir::op::indexed_matmul:
-      case ir::op::packed_contraction: return each * e.type.element_count() * g.type(g.operands(id)[0]).last().bound();
+      case ir::op::packed_contraction: return each * e.type.element_count() * g_.type(g_.operands(id)[0]).last().bound();
       case ir::op::conv2d: {
-        const tensor_type& w = g.type(g.operands(id)[1]);
+        const tensor_type& w = g_.type(g_.operands(id)[1]);
         return each * e.type.element_count() * (w.element_count() / (w.extents[0].bound() ? w.extents[0].bound() : 1));
       }
       default: break;
     }
-    if (ir::is_reduction(e.kind)) return each * g.type(g.operands(id)[0]).element_count();
+    if (ir::is_reduction(e.kind)) return each * g_.type(g_.operands(id)[0]).element_count();
     return each * (ir::is_pointwise(e.kind) && e.type.last() == space.last() ? space : e.type).element_count();
   }
 
   program& p_;
+  const graph_view g_;
   const fuse::partition& regions_;
   vec<uint32> seen_;
   vec<uint8> read_by_;

@@ -9,7 +9,7 @@ using fuse::grouping;
 
 class storage_planner {
  public:
-  constexpr storage_planner(program& made, const fuse::partition& regions) : p_(made), regions_(regions) {
+  constexpr storage_planner(program& made, const fuse::partition& regions) : p_(made), g_(made.graph), regions_(regions) {
     place_leaves_and_views();
     find_last_uses();
     place_outputs();
@@ -21,7 +21,7 @@ class storage_planner {
   static constexpr uint32 none = grouping::none;
   static constexpr uint32 forever = 0xfffffffeu;
 
-  constexpr graph_view g() const { return p_.graph; }
+  constexpr const graph_view& g() const { return g_; }
   constexpr uint32 storage_of(uint32 id) const {
     return plan::storage_of(p_.placements, id);
   }
@@ -154,6 +154,7 @@ class storage_planner {
   }
 
   program& p_;
+  const graph_view g_;  // (made once: each costs g++ 12 kilobytes of memory that it keeps)
   const fuse::partition& regions_;
   vec<uint32> made_by_, last_use_, chain_, states_;
   name_index state_names_;
