@@ -73,15 +73,69 @@ constexpr ir::graph trace(M, std::string_view graph_name = "model") {
   return in_order_of_outputs(g);
 }
 
+/// Adds up what each distinct free node of a model brings to its graph; of a block, whose body is not run, the most that
+/// one layer of a decoder does.
+class size_estimate {
+ public:
+  ir::graph_sizes sizes{};
+
+  template <model_output O>
+  constexpr void operator()(O) {
+    if constexpr (named_output<O>) add(&O::node::node_description), add_name(O::output_name);
+    else add(&O::node_description);
+  }
+
+ private:
+  constexpr void add_name(std::string_view name) {
+    ++sizes.outputs;
+    sizes.chars += name.size();
+  }
+  constexpr void add(const description* root) {
+    vec<const description*> open{root};
+    while (!open.empty()) {
+      const description* d = open.back();
+      open.pop_back();
+      if (nodes_.find(d->key, [&](uint32 i) { return list_[i] == d; }) != hash_index::none) continue;
+      nodes_.insert(d->key, static_cast<uint32>(list_.size()));
+      list_.push_back(d);
+      for (const description* operand : d->operands) open.push_back(operand);
+      count(*d);
+    }
+  }
+  constexpr void count(const description& d) {
+    const bool block = d.what == description::form::block;
+    sizes.eqns += block ? 112 : 1;
+    sizes.operands += block ? 160 : d.operands.size();
+    sizes.attrs += block ? 80 : d.attrs.size();
+    sizes.chars += block ? 64 : d.name.size();
+    sizes.outputs += block ? 4 : 0;
+    sizes.symbols += block ? 1 : d.symbols.size();
+    for (const symbol_name& s : d.symbols) sizes.chars += s.name.size();
+    if (d.what == description::form::update) add_name(d.name);
+  }
+
+  vec<const description*> list_;
+  hash_index nodes_;
+};
+
 template <class M>
 struct traced {
+  template <ir::graph_sizes Capacity>
+  using frozen = ir::frozen_graph<Capacity>;
   constexpr ir::graph operator()() const { return trace(M{}); }
+  static constexpr ir::graph_sizes capacity() {
+    size_estimate estimate;
+    if constexpr (several_outputs<M>) M::each([&](auto output) { estimate(output); });
+    else estimate(M{});
+    estimate.sizes.chars += 8;  // the graph's name
+    return estimate.sizes;
+  }
 };
 
 /// The graph of a model as a constant.
 template <auto Model>
   requires model<std::remove_const_t<decltype(Model)>>
-inline constexpr auto& frozen = ir::freeze<traced<std::remove_const_t<decltype(Model)>>>;
+inline constexpr const auto& frozen = ir::freeze<traced<std::remove_const_t<decltype(Model)>>>;
 
 }  // namespace poot::dsl
 

@@ -1,6 +1,6 @@
 #pragma once
-/// A graph as a constant object of exact size. Nothing on the heap outlives a constant evaluation, and compilers count
-/// steps per evaluation: a frozen graph lets the next stage start afresh.
+/// A graph as a constant object. Nothing on the heap outlives a constant evaluation, and compilers count steps per
+/// evaluation: a frozen graph lets the next stage start afresh.
 
 #include <poot/ir/graph.hpp>
 
@@ -11,50 +11,66 @@ namespace poot::ir {
 struct graph_sizes {
   size_t eqns = 0, operands = 0, attrs = 0, chars = 0, outputs = 0, symbols = 0;
   constexpr bool operator==(const graph_sizes&) const = default;
+  constexpr bool within(const graph_sizes& c) const {
+    return eqns <= c.eqns && operands <= c.operands && attrs <= c.attrs && chars <= c.chars && outputs <= c.outputs &&
+           symbols <= c.symbols;
+  }
 };
 constexpr graph_sizes sizes_of(const graph_view& g) {
   return {g.eqns.size(),      g.operand_pool.size(), g.attr_pool.size(),
           g.char_pool.size(), g.outputs.size(),      g.symbols.size()};
 }
 
-template <graph_sizes S>
+/// Copies into an array that is large enough.
+template <class T, size_t N>
+constexpr void copy_into(std::array<T, N>& to, view<T> from) {
+  const T* const first = from.data();
+  T* const out = to.data();
+  for (size_t i = 0, count = from.size(); i < count; ++i) out[i] = first[i];
+}
+
+/// Arrays of `Capacity`, and how much of them is used. A graph that is larger leaves only its sizes.
+template <graph_sizes Capacity>
 struct frozen_graph {
-  std::array<eqn, S.eqns> eqns{};
-  std::array<uint32, S.operands> operand_pool{};
-  std::array<int64, S.attrs> attr_pool{};
-  std::array<char, S.chars> char_pool{};
-  std::array<graph_output, S.outputs> outputs{};
-  std::array<symbol, S.symbols> symbols{};
+  graph_sizes sizes{};
+  std::array<eqn, Capacity.eqns> eqns{};
+  std::array<uint32, Capacity.operands> operand_pool{};
+  std::array<int64, Capacity.attrs> attr_pool{};
+  std::array<char, Capacity.chars> char_pool{};
+  std::array<graph_output, Capacity.outputs> outputs{};
+  std::array<symbol, Capacity.symbols> symbols{};
   slice_of name{};
 
   constexpr frozen_graph() = default;
-  /// `g` has these sizes.
-  constexpr explicit frozen_graph(const graph_view& g) : name(g.name) {
-    copy(g.eqns, eqns);
-    copy(g.operand_pool, operand_pool);
-    copy(g.attr_pool, attr_pool);
-    copy(g.char_pool, char_pool);
-    copy(g.outputs, outputs);
-    copy(g.symbols, symbols);
+  constexpr explicit frozen_graph(const graph_view& g) : sizes(sizes_of(g)), name(g.name) {
+    if (!fits()) return;
+    copy_into(eqns, g.eqns);
+    copy_into(operand_pool, g.operand_pool);
+    copy_into(attr_pool, g.attr_pool);
+    copy_into(char_pool, g.char_pool);
+    copy_into(outputs, g.outputs);
+    copy_into(symbols, g.symbols);
   }
+  constexpr bool fits() const { return sizes.within(Capacity); }
   constexpr graph_view view() const {
-    return {{eqns.data(), S.eqns},       {operand_pool.data(), S.operands}, {attr_pool.data(), S.attrs},
-            {char_pool.data(), S.chars}, {outputs.data(), S.outputs},       {symbols.data(), S.symbols}, name};
+    return {{eqns.data(), sizes.eqns},       {operand_pool.data(), sizes.operands}, {attr_pool.data(), sizes.attrs},
+            {char_pool.data(), sizes.chars}, {outputs.data(), sizes.outputs},       {symbols.data(), sizes.symbols}, name};
   }
   constexpr operator graph_view() const { return view(); }
-
- private:
-  template <class T, size_t N>
-  static constexpr void copy(poot::view<T> from, std::array<T, N>& to) {
-    for (size_t i = 0; i < N; ++i) to[i] = from[i];
-  }
 };
 
-/// Freezes the graph that the captureless `Make` returns: made twice, for its sizes and for its content.
+/// What `Make{}()` returns, as a `Make::frozen<Capacity>`.
+template <class Make, auto Capacity>
+inline constexpr typename Make::template frozen<Capacity> frozen_within(Make{}());
+
+template <class Make, auto Capacity>
+constexpr const auto& frozen_in_one_of() {
+  if constexpr (frozen_within<Make, Capacity>.fits()) return frozen_within<Make, Capacity>;
+  else return frozen_within<Make, frozen_within<Make, Capacity>.sizes>;
+}
+/// The same, evaluated once where `Make::capacity()` is enough, else once more with the exact sizes. (g++ keeps what an
+/// evaluation leaves behind until the translation unit ends.)
 template <class Make>
-inline constexpr auto freeze = frozen_graph<[] {
-  const graph g = Make{}();
-  return sizes_of(g);
-}()>([]() -> graph { return Make{}(); }());
+inline constexpr const auto& freeze = frozen_in_one_of<Make, Make::capacity()>();
 
 }  // namespace poot::ir
