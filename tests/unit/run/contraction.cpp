@@ -241,7 +241,7 @@ TEST_CASE("a sum of negative zeros is positive, and a sum of nothing is zero") {
 
 TEST_CASE("many rows and columns: several blocks, packed in more than one go") {
   random_numbers r(4);
-  const int64 shapes[][3] = {{260, 40, 513}, {30, 1100, 64}, {1, 5000, 300}, {3, 1111, 520}};
+  const int64 shapes[][3] = {{260, 40, 513}, {30, 1100, 64}, {1, 5000, 300}, {3, 1111, 520}, {9, 700, 64}};
   for (const auto& [M, N, K] : shapes) {
     for (const dtype type : {f32, q4_0}) {
       const matrix m(type, N, is_packed(type) ? K / 32 * 32 : K, r);

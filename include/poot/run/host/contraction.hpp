@@ -9,6 +9,7 @@
 #include <poot/run/host/contraction_kernels.hpp>
 #include <poot/run/host/pool.hpp>
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
@@ -114,9 +115,13 @@ inline void contract_few(const contraction_kernels& kernel, int64 M, const panel
   }
   const int64 all = groups(b.n), unit = all >= 8 * threads.threads() ? 4 : 1;
   const int64 wide = 32 / padded;  // groups in a tile
+  int64 turn = all / (8 * threads.threads()) / unit * unit;
+  turn = turn < unit ? unit : turn;
+  if (turn > wide) turn = wide;
+  std::atomic<int64> next{0};  // threads take turns, so that one which is held up does not hold up all
   threads.parallel(
       (all + unit - 1) / unit,
-      [&](int64 begin, int64 end, int) {
+      [&](int64, int64, int) {
         thread_scratch& own = scratch_of_thread();
         const float* x = packed;
         if (each_for_itself) {
@@ -124,10 +129,9 @@ inline void contract_few(const contraction_kernels& kernel, int64 M, const panel
           pack_chunks(mine, 0, chunks);
           x = mine;
         }
-        const int64 first = begin * unit, last = end * unit < all ? end * unit : all;
         float* tile = own.tile.floats(wide * group_rows * padded);
-        for (int64 g = first; g < last; g += wide) {
-          const int64 some = last - g < wide ? last - g : wide, column = g * group_rows;
+        for (int64 g; (g = next.fetch_add(turn, std::memory_order_relaxed)) < all;) {
+          const int64 some = all - g < turn ? all - g : turn, column = g * group_rows;
           kernel.few(b, column, some, padded, x, tile, some * group_rows);
           const int64 columns = b.n - column < some * group_rows ? b.n - column : some * group_rows;
           deliver(kernel, c, 0, rows, column, columns, tile, some * group_rows);

@@ -123,7 +123,7 @@ class pool {
     if (sleepers_.load() > 0) epoch_.notify_all();
   }
 
-  /// Spins until `done` for about 20 µs; says whether it was.
+  /// Spins until `done` for about 100 µs, what lies between two loops of one step at most; says whether it was.
   template <class Done>
   static bool spin(Done done) {
     using clock = std::chrono::steady_clock;
@@ -134,7 +134,7 @@ class pool {
         pause();
       }
       const clock::time_point now = clock::now();
-      if (limit == clock::time_point{}) limit = now + std::chrono::microseconds(20);
+      if (limit == clock::time_point{}) limit = now + std::chrono::microseconds(100);
       else if (now > limit) return false;
     }
   }
