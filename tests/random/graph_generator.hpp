@@ -2,19 +2,20 @@
 /// Legal graphs at random, from a seed: every op but collectives, every element type, shared values, states, dynamic
 /// extents, several outputs, and known patterns in random surroundings.
 
-#include "graph_contractions.hpp"
+#include "graph_states.hpp"
 
 namespace poot_tests {
 
-class graph_generator : private graph_contractions {
+class graph_generator : private graph_states {
  public:
-  explicit graph_generator(uint64 seed) : graph_contractions(seed) {}
+  explicit graph_generator(uint64 seed) : graph_states(seed) {}
 
   ir::graph make() {
     const int wanted = 5 + below(chance(30) ? 36 : 14);
     const int focus = below(6);
     for (int step = 0; equations() < wanted && step < 60; ++step) {
       if (chance(6)) pattern();
+      else if (chance(focus == 4 ? 40 : 2)) state_traffic();
       else if (focus == 0 || chance(55)) pointwise();
       else if (focus == 1 || chance(30)) reduction();
       else if (focus == 2 || chance(35)) movement();
@@ -174,56 +175,11 @@ class graph_generator : private graph_contractions {
     return elements(to) <= most_elements_ ? to : t;
   }
 
-  /// Other extents for the same elements; dynamic ones stay, in order.
-  uint32 reshape(uint32 x) {
-    tensor_type to;
-    to.element = element(x);
-    int64 fixed = 1;
-    for (int i = 0; i < rank(x); ++i) {
-      if (type(x)[i].is_dynamic()) to.extents[to.rank++] = type(x)[i];
-      else fixed *= type(x)[i].code;
-    }
-    while (fixed > 1 && to.rank < max_rank - 1) {
-      int64 part = fixed;
-      for (int64 f = 2; f <= 7 && chance(60); ++f)
-        if (fixed % f == 0) part = f;
-      to = inserted(to, extent(part));
-      fixed /= part;
-    }
-    if (fixed != 1) to = inserted(to, extent(fixed));
-    while (to.rank < max_rank && chance(25)) to = inserted(to, extent(1));
-    return add(op::reshape, {x}, {}, to);
-  }
-  tensor_type inserted(tensor_type t, extent e) {
-    const int at = below(t.rank + 1);
-    for (int i = t.rank++; i > at; --i) t.extents[i] = t.extents[i - 1];
-    t.extents[at] = e;
-    return t;
-  }
-
   void update() {
     uint32 x = find([&](uint32 v) { return g_.eqns[v].kind == op::state && rank(v) > 0; });
     if (x == none || chance(50)) x = any_of_rank(ir::dtypes::unpacked, 1);
     update_of(x);
   }
-  uint32 update_of(uint32 x) {
-    if (rank(x) == 0) return x;
-    uint32 update = chance(40) ? none : find([&](uint32 v) {
-      if (element(v) != element(x) || rank(v) != rank(x)) return false;
-      for (int i = 0; i < rank(x); ++i)
-        if (type(v)[i] != type(x)[i] && (type(x)[i].is_dynamic() || type(v)[i].bound() > type(x)[i].code)) return false;
-      return true;
-    });
-    if (update == none) {
-      tensor_type t = type(x);
-      for (int i = 0; i < t.rank; ++i)
-        if (!t.extents[i].is_dynamic() && t.extents[i].code > 0 && chance(60)) t.extents[i] = extent(1 + below(static_cast<int>(t.extents[i].code)));
-      update = leaf_of(t);
-    }
-    const tensor_type start = type_of(i32, rank(x));
-    return add(op::dynamic_update_slice, {x, update, chance(60) ? any_of_type(start) : leaf_of(start)});
-  }
-
   void leaf() {
     if (chance(20)) {
       const tensor_type scalar = type_of(u32);
