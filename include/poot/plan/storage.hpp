@@ -87,7 +87,8 @@ class storage_planner {
     }
     for (uint32 update : chain_) {
       const uint32 before = storage_of(g().operands(update)[0]), overwritten_by = made_by_[update];
-      if (storage_of(g().operands(update)[1]) == before) return false;  // the update reads what it overwrites
+      for (uint32 k : {1u, 2u})
+        if (storage_of(g().operands(update)[k]) == before) return false;  // the update reads what it overwrites
       if (last_use_[before] > overwritten_by) return false;  // read later, or a result itself
     }
     for (uint32 update : chain_) p_.placements[update] = {place::state, state, 0};

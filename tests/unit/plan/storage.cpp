@@ -111,6 +111,8 @@ TEST_CASE("keeps a state's old value where somebody still needs it") {
   }
   const program self = planned("%s : f32[4,8] = state \"s\"\n%at : i32[2] = input \"at\"\n%u : f32[4,8] = dynamic_update_slice %s, %s, %at\noutput \"s\" = %u");
   CHECK(updates_in_place(self) == 0);
+  const program by_itself = planned("%s : i32[1] = state \"s\"\n%r : i32[1] = input \"r\"\n%u : i32[1] = dynamic_update_slice %s, %r, %s\noutput \"s\" = %u");
+  CHECK(updates_in_place(by_itself) == 0);  // its place is written in what it overwrites
   const program through_a_view = planned("%s : f32[4,8] = state \"s\"\n%at : i32[3] = input \"at\"\n%r : f32[1,1,8] = input \"r\"\n%v : f32[1,4,8] = reshape %s\n"
                                          "%u : f32[1,4,8] = dynamic_update_slice %v, %r, %at\n%w : f32[4,8] = reshape %u\noutput \"s\" = %w");
   CHECK(wrong(through_a_view) == "");
