@@ -2,8 +2,7 @@
 /// GGUF version 3: keys with typed values, and tensors, read in place from a byte view or a mapped file.
 
 #include <poot/io/gguf_value.hpp>
-#include <poot/io/mapping.hpp>
-#include <poot/io/tensor_table.hpp>
+#include <poot/io/weight_file.hpp>
 
 namespace poot::io {
 
@@ -29,40 +28,8 @@ inline constexpr gguf_type_row gguf_type_table[] = {
 
 /// A file in which every count, length, offset and extent was compared with the bytes before it was used. Names, text
 /// and tensors are views of those bytes: they live as long as this object (`open`) or the caller's bytes (`parse`).
-class gguf {
+class gguf : public weight_file<gguf> {
  public:
-  /// Maps the file and reads it.
-  static gguf open(std::string path) {
-    mapping map(std::move(path));
-    gguf file = parse(map.bytes(), map.path());
-    file.map_ = std::move(map);
-    return file;
-  }
-
-  /// Reads bytes that stay where they are; `file` names them in errors.
-  static gguf parse(view<uint8> bytes, std::string_view file) {
-    gguf result;
-    result.file_ = file;
-    result.read(bytes);
-    return result;
-  }
-
-  const std::string& file() const { return file_; }
-
-  /// In the order of the file; extents outermost first (the format stores them innermost first).
-  const std::vector<file_tensor>& tensors() const { return tensors_.all(); }
-  /// The tensor of that name, or null.
-  const file_tensor* find(std::string_view name) const { return tensors_.find(name); }
-  const file_tensor& tensor(std::string_view name) const {
-    const file_tensor* t = find(name);
-    if (!t) fail(text{} << file_ << ": there is no tensor " << shown(name));
-    return *t;
-  }
-  /// Gives a mapped tensor's pages back to the system; does nothing for bytes of the caller.
-  void drop(const file_tensor& t) const {
-    if (map_.bytes().data()) map_.drop(t.offset, t.size);
-  }
-
   /// Sorted by key.
   const std::vector<gguf_entry>& entries() const { return entries_; }
   /// The entry of that key, or null.
@@ -140,6 +107,8 @@ class gguf {
   }
 
  private:
+  friend weight_file<gguf>;
+
   const gguf_entry& entry(std::string_view key) const {
     const gguf_entry* e = find_key(key);
     if (!e) fail(text{} << file_ << ": there is no key " << shown(key));
@@ -230,10 +199,7 @@ class gguf {
               text{} << "is " << number << ", which is no type of the format that poot knows");
   }
 
-  mapping map_;
-  std::string file_;
   std::vector<gguf_entry> entries_;  // by key
-  tensor_table tensors_;
 };
 
 }  // namespace poot::io

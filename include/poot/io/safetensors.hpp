@@ -3,8 +3,7 @@
 ///
 /// This header includes nlohmann/json; nothing else of poot does.
 
-#include <poot/io/mapping.hpp>
-#include <poot/io/tensor_table.hpp>
+#include <poot/io/weight_file.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -149,42 +148,14 @@ class safetensors_header {
 
 /// A file whose header was checked whole: every tensor lies inside the data, none overlap, and no byte of the data
 /// belongs to no tensor. Tensors are views of the bytes, as those of `gguf`; bytes of BOOL tensors are not looked at.
-class safetensors {
+class safetensors : public weight_file<safetensors> {
  public:
-  /// Maps the file and reads its header.
-  static safetensors open(std::string path) {
-    mapping map(std::move(path));
-    safetensors file = parse(map.bytes(), map.path());
-    file.map_ = std::move(map);
-    return file;
-  }
-
-  /// Reads bytes that stay where they are; `file` names them in errors.
-  static safetensors parse(view<uint8> bytes, std::string_view file) {
-    safetensors result;
-    result.file_ = file;
-    result.read(bytes);
-    return result;
-  }
-
-  const std::string& file() const { return file_; }
-  /// In the order of the header; extents outermost first.
-  const std::vector<file_tensor>& tensors() const { return tensors_.all(); }
-  /// The tensor of that name, or null.
-  const file_tensor* find(std::string_view name) const { return tensors_.find(name); }
-  const file_tensor& tensor(std::string_view name) const {
-    const file_tensor* t = find(name);
-    if (!t) fail(text{} << file_ << ": there is no tensor " << shown(name));
-    return *t;
-  }
-  /// Gives a mapped tensor's pages back to the system; does nothing for bytes of the caller.
-  void drop(const file_tensor& t) const {
-    if (map_.bytes().data()) map_.drop(t.offset, t.size);
-  }
   /// The text pairs of `__metadata__`, sorted.
   const std::vector<std::pair<std::string, std::string>>& metadata() const { return metadata_; }
 
  private:
+  friend weight_file<safetensors>;
+
   static constexpr uint64 largest_header = 100'000'000;  // the format's own limit, in bytes
 
   void read(view<uint8> bytes) {
@@ -215,9 +186,6 @@ class safetensors {
         fail(text{} << file_ << ": __metadata__ has two entries " << shown(metadata_[i].first));
   }
 
-  mapping map_;
-  std::string file_;
-  tensor_table tensors_;
   std::vector<std::pair<std::string, std::string>> metadata_;
 };
 
