@@ -159,6 +159,16 @@ TEST_CASE("softmax larger than the caches is streamed with the same bits") {
   }
 }
 
+TEST_CASE("the phase that waits for arithmetic fetches the next row among its steps, where one input of 32 bits is read") {
+  softmax_graph s(5, 300, f32), narrow(5, 300, bf16);
+  const region r(s.g, s.region()), of_narrow(narrow.g, narrow.region());
+  REQUIRE(r.program().phases.size() == 3);
+  CHECK(r.program().phases[0].fetches == -1);
+  CHECK(r.program().phases[1].fetches >= 0);
+  CHECK(r.program().phases[2].fetches == -1);
+  CHECK(of_narrow.program().phases[1].fetches == -1);
+}
+
 TEST_CASE("an early output that would overwrite what is read later is refused") {
   ir::graph g;
   const uint32 x = g.leaf(op::input, type_of(f32, 4, 8), {}, "x");

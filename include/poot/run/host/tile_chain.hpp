@@ -23,6 +23,7 @@ class chain_joiner {
         const tile_instruction& head = list[first];
         chain.in[0] = head.operands == form::first_uniform ? head.in[1] : head.in[0];
         chain.in[1] = table_register();
+        if (phase_.fetches < 0 && fetches_next_row()) fetch();
         chain.in[2] = emit_.add_register(register_kind::constant, keep_steps(sums && !is_read_after(first + count - 1, chain.out)));
         chain.run = emit_.functions().chain();
         chain.chained = chain_op::end;
@@ -91,6 +92,16 @@ class chain_joiner {
     }
     return found;
   }
+  /// The second phase of a row waits for arithmetic: among its steps the next row arrives without holding it up.
+  bool fetches_next_row() const {
+    return p_.kind == region_kind::row && p_.phases.size() > 1 && &phase_ == &p_.phases[1] && p_.phases[0].inputs.size() == 1 &&
+           byte_size(p_.inputs[p_.phases[0].inputs[0]].type.element, 1) == 4;
+  }
+  void fetch() {
+    phase_.fetches = emit_.add_register(register_kind::scratch, 0);  // where nothing is fetched, what is near already
+    steps_.push_back({2 * static_cast<int>(chain_op::fetch), static_cast<uint16>(phase_.fetches)});
+  }
+
   /// Long enough that being called as a chain costs nothing.
   static bool is_long(chain_op o) {
     return o == chain_op::div || o == chain_op::exp || o == chain_op::sqrt || o == chain_op::recip;

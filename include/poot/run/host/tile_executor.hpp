@@ -254,7 +254,11 @@ class tile_executor {
       for (const uint16 i : phase.inputs)
         bind(p_.inputs[i], address(i, cursor_[i] + col * g_.inputs[i].col_stride), g_.inputs[i].col_stride, count);
       // the first phase waits for memory, the second for arithmetic: it fetches the next row
-      if (policy_.ahead && &phase == &p_.phases[0] + 1) fetch(p_.phases[0], (row + 1) * g_.cols + col, count);
+      if (policy_.ahead && &phase == &p_.phases[0] + 1) {
+        const tile_phase& first = p_.phases[0];
+        if (phase.fetches < 0) fetch(first, (row + 1) * g_.cols + col, count);
+        else if (g_.inputs[first.inputs[0]].dense) table_[phase.fetches] = const_cast<char*>(address(first.inputs[0], (row + 1) * g_.cols + col));
+      }
       for (const uint16 r : phase.kept)
         table_[r] = kept_row_of(p_.registers[r].at) + col * p_.kept[p_.registers[r].at].bytes;
       const bool direct = bind_outputs(phase, row * g_.cols + col, count);

@@ -119,6 +119,7 @@ enum class chain_op : uint8 {
   add, sub, sub_from, mul, div, div_into, max, min, square, twice, neg, abs, sqrt, recip, exp, round_f16, round_bf16,
   store,  ///< keeps the accumulator in a register as well
   sum,    ///< adds it to the lanes of a sum
+  fetch,  ///< brings memory that is read later nearer, as many bytes as the accumulator has
   end,    ///< the result is the accumulator
   drop    ///< nobody reads the accumulator
 };
@@ -155,7 +156,7 @@ struct tile_functions {
 /// Changes with what the kernels and their callers must agree on: it is part of the precompiled functions' names, so that
 /// headers of one version do not link with the library of another.
 inline constexpr uint64 tile_layout = [] {
-  uint64 h = mix(sizeof(tile_functions), tile_elements);
+  uint64 h = mix(sizeof(tile_functions), mix(tile_elements, static_cast<uint64>(chain_op::drop)));
   for (const ir::op_row& r : ir::op_table) h = mix(h, hash_text(r.name));
   return h;
 }();

@@ -75,6 +75,7 @@ struct tile_phase {
   vec<tile_reduction> reductions;
   vec<uint16> outputs;                ///< of tile level, complete after this phase
   vec<tile_instruction> after;        ///< on row values, once the reductions are finished
+  int32 fetches = -1;                 ///< register with the address of what a chain fetches: the input of the next row
 };
 
 struct kept_row {
