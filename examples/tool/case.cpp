@@ -227,8 +227,8 @@ case_report run_case(const std::string& path, const std::vector<std::unique_ptr<
   return report;
 }
 
-int run_cases(const std::vector<std::string>& paths) {
-  const std::vector<std::unique_ptr<executor>> on = executors();
+int run_cases(const std::vector<std::string>& paths, const std::string& device) {
+  const std::vector<std::unique_ptr<executor>> on = executors(device);
   int count[3] = {0, 0, 0};
   for (const std::string& path : case_files(paths)) {
     const case_report r = run_case(path, on);

@@ -18,5 +18,6 @@ void add_devices_command(CLI::App& app, outcome& result);
 void add_generate_command(CLI::App& app, outcome& result);
 void add_plan_command(CLI::App& app, outcome& result);
 void add_run_command(CLI::App& app, outcome& result);
+void add_text_command(CLI::App& app, outcome& result);
 
 }  // namespace poot::tool

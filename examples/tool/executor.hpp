@@ -37,7 +37,7 @@ class executor {
   virtual std::unique_ptr<loaded_graph> load(const ir::graph& g, fusion fused) const = 0;
 };
 
-/// Every executor at hand; the first is the interpreter.
-std::vector<std::unique_ptr<executor>> executors();
+/// The interpreter and the host; or the one device of that name.
+std::vector<std::unique_ptr<executor>> executors(const std::string& device = {});
 
 }  // namespace poot::tool

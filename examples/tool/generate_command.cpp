@@ -3,6 +3,8 @@
 #include "commands.hpp"
 #include "language_model.hpp"
 
+#include <poot/run/host/check.hpp>
+
 #include <CLI/CLI.hpp>
 
 #include <chrono>
@@ -14,7 +16,7 @@ namespace poot::tool {
 namespace {
 
 struct generate_arguments {
-  std::string model, prompt;
+  std::string model, prompt, device = "host";
   int64 tokens = 200;
   float temperature = 0;
   uint64 seed = 0;
@@ -41,6 +43,7 @@ void print_plan(const language_model& model) {
 
 int generate(const generate_arguments& a) {
   model_options options;
+  options.device = a.device;
   options.threads = a.threads;
   options.fuse = !a.unfused;
   options.context = a.context;
@@ -48,8 +51,8 @@ int generate(const generate_arguments& a) {
   std::fprintf(stderr, "loading %s\n", a.model.c_str());
   language_model model(a.model, options);
   if (!a.unfused) print_plan(model);
-  std::fprintf(stderr, "planned in %.1f ms, weights loaded in %.0f ms, %d threads\n", model.plan_seconds() * 1e3,
-               model.load_seconds() * 1e3, model.threads());
+  std::fprintf(stderr, "planned in %.1f ms, weights loaded in %.0f ms, %s\n", model.plan_seconds() * 1e3,
+               model.load_seconds() * 1e3, model.device_description().c_str());
   std::unique_ptr<language_model> other;  // one dispatch per equation, to compare with
   if (a.check) {
     options.fuse = a.unfused;
@@ -106,6 +109,7 @@ void add_generate_command(CLI::App& app, outcome& result) {
   command->add_option("-n,--tokens", a->tokens, "Tokens to generate at most")->capture_default_str()->check(CLI::PositiveNumber);
   command->add_option("--temperature", a->temperature, "0: always the likeliest token")->capture_default_str()->check(CLI::NonNegativeNumber);
   command->add_option("--seed", a->seed, "Of the draws")->capture_default_str();
+  add_device_option(*command, a->device);
   command->add_option("--threads", a->threads, "0: one for each processor")->capture_default_str()->check(CLI::NonNegativeNumber);
   command->add_option("--context", a->context, "Positions to keep; 0: the model's own, at most 4096")->capture_default_str()->check(CLI::NonNegativeNumber);
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");

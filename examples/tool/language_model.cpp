@@ -89,7 +89,7 @@ std::vector<weight_type> weight_types_of(const io::gguf& file) {
 
 language_model::language_model(const std::string& path, const model_options& o)
     : file_(io::gguf::open(path)), config_(config_of(file_, o.context)), tokenizer_(io::tokenizer::from_gguf(file_)),
-      host_(o.threads), chunk_(o.prefill_chunk < config_.context ? o.prefill_chunk : config_.context) {
+      device_(open_device(o.device, o.threads)), chunk_(o.prefill_chunk < config_.context ? o.prefill_chunk : config_.context) {
   const auto planning = clock::now();
   llama_step several;
   several.tokens = 0;
@@ -98,15 +98,13 @@ language_model::language_model(const std::string& path, const model_options& o)
   const plan::entry_graph entries[] = {{"decode", decode}, {"prefill", prefill}};
   plan::options wanted;
   wanted.fuse = o.fuse;
-  plan::staged model = plan::compile_staged({entries, 2}, targets::host, wanted);
+  plan::staged model = plan::compile_staged({entries, 2}, device_->target(), wanted);
   plan_seconds_ = seconds_since(planning);
   const auto loading = clock::now();
-  run::host::load_options loading_options;
-  loading_options.check = o.check;
-  host_.load(std::move(model), loading_options);
+  device_->load(std::move(model), o.check);
   for (const io::file_tensor& t : file_.tensors()) {
-    if (!host_.has_weight(t.name)) continue;
-    host_.load_weight(t.name, {const_cast<uint8*>(t.data), t.type});
+    if (!device_->has_weight(t.name)) continue;
+    device_->load_weight(t.name, {const_cast<uint8*>(t.data), t.type});
     file_.drop(t);  // where rows are read as they are, as those of an embedding, single pages come back
   }
   load_seconds_ = seconds_since(loading);
@@ -116,7 +114,7 @@ language_model::language_model(const std::string& path, const model_options& o)
 plan::program language_model::plan_step(const llama_step& step, bool fuse) const {
   plan::options wanted;
   wanted.fuse = fuse;
-  return plan::compile(llama_graph(config_, weight_types_of(file_), step), targets::host, wanted);
+  return plan::compile(llama_graph(config_, weight_types_of(file_), step), device_->target(), wanted);
 }
 
 view<float> language_model::read(view<int32> tokens) {
@@ -130,23 +128,23 @@ view<float> language_model::read(view<int32> tokens) {
   view<float> logits;
   for (size_t first = 0; first < tokens.size();) {
     const size_t left = tokens.size() - first, count = left < static_cast<size_t>(chunk_) ? left : static_cast<size_t>(chunk_);
-    logits = step(host_[count == 1 ? "decode" : "prefill"], tokens.subview(first, count));
+    logits = step(count == 1 ? "decode" : "prefill", tokens.subview(first, count));
     first += count;
   }
   return logits;
 }
 
-view<float> language_model::step(run::host::entry& e, view<int32> tokens) {
+view<float> language_model::step(const std::string& entry, view<int32> tokens) {
   const auto count = static_cast<int64>(tokens.size());
   start_ = static_cast<int32>(position_);
   last_ = static_cast<int32>(count - 1);
-  e.bind("tokens", run::read_only(tokens.data(), dtype::i32, count))
-      .bind("start", run::read_only(&start_, dtype::i32, 1))
-      .bind("keys", run::read_only(keys_.data(), dtype::i32, position_ + count))
-      .bind("last", run::read_only(&last_, dtype::i32, 1))
-      .run();
+  device_->bind(entry, "tokens", run::read_only(tokens.data(), dtype::i32, count));
+  device_->bind(entry, "start", run::read_only(&start_, dtype::i32, 1));
+  device_->bind(entry, "keys", run::read_only(keys_.data(), dtype::i32, position_ + count));
+  device_->bind(entry, "last", run::read_only(&last_, dtype::i32, 1));
+  device_->run(entry);
   position_ += count;
-  return {static_cast<const float*>(e.result("logits").data), static_cast<size_t>(config_.vocabulary)};
+  return {static_cast<const float*>(device_->result(entry, "logits").data), static_cast<size_t>(config_.vocabulary)};
 }
 
 int32 sampler::operator()(view<float> logits) {

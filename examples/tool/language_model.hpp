@@ -1,18 +1,19 @@
 #pragma once
-/// A language model in a GGUF file, loaded onto the host: prefill and decode share its weights and caches.
+/// A language model in a GGUF file, loaded onto a device: prefill and decode share its weights and caches.
 
+#include "device.hpp"
 #include "llama.hpp"
 
 #include <poot/io/gguf.hpp>
 #include <poot/io/tokenizer.hpp>
-#include <poot/run/host/executor.hpp>
 
 #include <memory>
 
 namespace poot::tool {
 
 struct model_options {
-  int threads = 0;         ///< 0: as many as there are processors
+  std::string device = "host";
+  int threads = 0;         ///< of the host; 0: as many as there are processors
   bool fuse = true;
   bool check = false;      ///< every region also runs unfused; the first value that differs is an error
   int64 context = 0;       ///< positions of the caches; 0: what the file says, at most 4096
@@ -34,19 +35,19 @@ class language_model {
   plan::program plan_step(const llama_step& step, bool fuse) const;
   double load_seconds() const { return load_seconds_; }
   double plan_seconds() const { return plan_seconds_; }
-  int threads() const { return host_.threads(); }
+  std::string device_description() const { return device_->description(); }
 
   int64 position() const { return position_; }
   /// Reads tokens after the text so far; returns the logits after the last of them, f32[vocabulary].
   view<float> read(view<int32> tokens);
 
  private:
-  view<float> step(run::host::entry& e, view<int32> tokens);
+  view<float> step(const std::string& entry, view<int32> tokens);
 
   io::gguf file_;
   llama_config config_;
   io::tokenizer tokenizer_;
-  mutable run::host::executor host_;
+  std::unique_ptr<device> device_;
   vec<int32> keys_;
   int64 position_ = 0, chunk_ = 1;
   int32 start_ = 0, last_ = 0;

@@ -1,10 +1,10 @@
 /// `poot run FILE.poot --in x=x.npy --out y=y.npy`
 
 #include "commands.hpp"
+#include "device.hpp"
 #include "model_file.hpp"
 
 #include <poot/io/npy.hpp>
-#include <poot/run/host/executor.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -16,7 +16,7 @@ namespace poot::tool {
 namespace {
 
 struct run_arguments {
-  std::string file;
+  std::string file, device = "host";
   std::vector<std::string> in, out;
   int threads = 0;
   bool unfused = false;
@@ -84,28 +84,28 @@ class arrays {
 
 int run_file(const run_arguments& a) {
   const std::vector<named_file> in = split(a.in, "--in"), out = split(a.out, "--out");
-  plan::program planned = read_program(a.file, targets::host, !a.unfused);
+  const std::unique_ptr<device> on = open_device(a.device, a.threads);
+  plan::program planned = read_program(a.file, on->target(), !a.unfused);
   check_names(a.file, planned.graph, in, out);
-  run::host::executor host(a.threads);
-  run::host::entry& entry = host.add_entry("main", std::move(planned));
-  const plan::program_view& p = entry.program();
+  on->add_entry("main", std::move(planned));
+  const plan::program_view& p = on->program("main");
   arrays given;
   for (const named_file& f : in) {
     const bool is_state = p.graph[p.graph.find_leaf(f.name)].kind == ir::op::state;
     const run::buffer b = given.open(f.path, is_state);
     try {
-      entry.bind(f.name, b);
+      on->bind("main", f.name, b);
     } catch (const error& e) {
       fail(text{} << f.path << ": " << e.what());
     }
   }
-  std::fprintf(stderr, "running %s: %zu dispatches, %d threads, %s\n", a.file.c_str(), p.dispatch_count(), host.threads(),
+  std::fprintf(stderr, "running %s: %zu dispatches, %s, %s\n", a.file.c_str(), p.dispatch_count(), on->description().c_str(),
                a.unfused ? "unfused" : "fused");
   const auto start = std::chrono::steady_clock::now();
-  entry.run();
+  on->run("main");
   std::fprintf(stderr, "ran in %.3f ms\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() * 1e3);
   for (const named_file& f : out) {
-    const run::buffer b = entry.result(f.name);
+    const run::buffer b = on->result("main", f.name);
     io::write_npy(f.path, b.type, {static_cast<const uint8*>(b.data), static_cast<size_t>(b.type.bytes())});
     text type;
     ir::write_type(type, b.type);
@@ -117,11 +117,12 @@ int run_file(const run_arguments& a) {
 }  // namespace
 
 void add_run_command(CLI::App& app, outcome& result) {
-  CLI::App* command = app.add_subcommand("run", "Run a model once on the host with arrays from .npy files");
+  CLI::App* command = app.add_subcommand("run", "Run a model once with arrays from .npy files");
   auto a = std::make_shared<run_arguments>();
   command->add_option("file", a->file, "Graph text (.poot), or the text of a program")->required();
   command->add_option("--in", a->in, "NAME=FILE.npy for an input, a weight or a state (else zero); may be repeated");
   command->add_option("--out", a->out, "NAME=FILE.npy for a result or a state's new value; the file is replaced; may be repeated");
+  add_device_option(*command, a->device);
   command->add_option("--threads", a->threads, "0: one for each processor")->capture_default_str()->check(CLI::Range(0, 1024));
   command->add_flag("--unfused", a->unfused, "One dispatch per equation; the same bits");
   command->callback([a, &result] { result.status = run_file(*a); });

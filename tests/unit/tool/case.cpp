@@ -11,7 +11,7 @@ using namespace poot;
 using namespace poot::tool;
 using nlohmann::json;
 
-std::vector<std::unique_ptr<executor>> poot::tool::executors() {
+std::vector<std::unique_ptr<executor>> poot::tool::executors(const std::string&) {
   std::vector<std::unique_ptr<executor>> all;
   all.push_back(make_interpreter(ir::outside::refuse));
   return all;

@@ -1,0 +1,41 @@
+#include "device.hpp"
+
+#include <poot/core/error.hpp>
+#include <poot/run/host/executor.hpp>
+
+#include <CLI/CLI.hpp>
+
+namespace poot::tool {
+
+namespace {
+
+class host_device : public device_of<run::host::executor> {
+ public:
+  explicit host_device(int threads) : device_of(run::host::executor(threads)) {}
+  poot::target target() const override { return targets::host; }
+  std::string description() const override { return std::to_string(executor_.threads()) + " threads"; }
+  void load(plan::staged model, bool check) override {
+    run::host::load_options wanted;
+    wanted.check = check;
+    executor_.load(std::move(model), wanted);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<device> open_host(int threads) { return std::make_unique<host_device>(threads); }
+
+std::unique_ptr<device> open_device(const std::string& name, int threads) {
+  if (name == "host") return open_host(threads);
+  const std::string kind = name.substr(0, name.find(':'));
+  const std::string index = kind == name ? "0" : name.substr(kind.size() + 1);
+  const bool counted = !index.empty() && index.size() < 4 && index.find_first_not_of("0123456789") == index.npos;
+  if (kind != "vulkan" || !counted) fail(text{} << "--device " << name << ": devices are host, vulkan and vulkan:N; `poot devices` lists them");
+  return open_vulkan(std::stoi(index));
+}
+
+void add_device_option(CLI::App& command, std::string& name) {
+  command.add_option("--device", name, "host, vulkan, or vulkan:N as `poot devices` numbers them")->capture_default_str();
+}
+
+}  // namespace poot::tool
