@@ -13,7 +13,7 @@ namespace {
 
 template <auto Model, size_t Count>
 std::function<void()> load(const float* from, float* to, int threads) {
-  auto session = std::make_shared<decltype(poot::host().load<Model>())>(threads);
+  auto session = std::make_shared<decltype(poot::host().load<Model>())>(poot::host(threads).load<Model>());
   return [=] { (*session)(poot::bind<"x">(std::span<const float, Count>(from, Count)), poot::into<"y">(std::span<float, Count>(to, Count))); };
 }
 
