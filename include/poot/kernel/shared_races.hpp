@@ -136,7 +136,7 @@ class shared_race_finder {
             accesses before = uniform_.value[i] ? open : taken;
             for (const access& a : walk(middle + 1, ends_[middle], std::move(before), narrowed(mask, condition.must, 0))) add(a, taken);
           }
-          if (!has_else || !uniform_.value[i])
+          if (!has_else)
             for (const access& a : open) add(a, taken);
           open = std::move(taken);
           i = has_else ? ends_[middle] : middle;

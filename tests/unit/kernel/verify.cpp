@@ -195,6 +195,17 @@ TEST_CASE("every invocation reaches a barrier") {
   CHECK(under([](pk::builder& k, pk::shared_id) { return below(k.group(), k.meta({})); }) == "accepted");
   CHECK(fails(under([](pk::builder& k, pk::shared_id) { return below(k.lane(), k.meta({})); })));
   CHECK(fails(under([](pk::builder& k, pk::shared_id) { return below(k.invocation(), k.meta({})); })));
+  // a branch that all take alike, inside of one that they do not
+  const auto nested = [](bool outer_of_lane) {
+    return sharing([outer_of_lane](pk::builder& k, pk::shared_id, pk::buffer_id y) {
+      k.if_(below(outer_of_lane ? k.lane() : k.group(), 3u), [&] {
+        k.if_(below(k.group(), 2u), [&] { k.store(y, k.invocation(), word(1u)); });
+        k.barrier();
+      });
+    });
+  };
+  CHECK(nested(false) == "accepted");
+  CHECK(fails(nested(true)));
   // shared memory at a uniform index
   CHECK(under([](pk::builder& k, pk::shared_id s) { return same(k.load<word>(s, k.group()), 0u); }) == "accepted");
   CHECK(fails(under([](pk::builder& k, pk::shared_id s) { return same(k.load<word>(s, k.lane()), 0u); })));
@@ -297,6 +308,19 @@ TEST_CASE("a branch that one invocation takes makes its accesses safe") {
   CHECK(by([](pk::builder& k) { return same(k.lane(), 5u) & below(k.group(), 2u); }, 3) == "accepted");
   CHECK(by([](pk::builder& k) { return not_(below(k.lane(), 7u) | below(k.group(), 2u)); }, 3) == "accepted");
   CHECK(holds(by([](pk::builder& k) { return below(k.lane(), 2u); }, 3), races));
+  CHECK(holds(by([](pk::builder& k) { return not_(below(k.lane(), 7u) & below(k.group(), 2u)); }, 3), races));
+  // at any index
+  const auto anywhere = [](uint32 lanes) {
+    return sharing([lanes](pk::builder& k, pk::shared_id s, pk::buffer_id) {
+      k.if_(below(k.lane(), lanes), [&] {
+        const auto v = k.declare(k.lane());
+        k.store(s, k.read(v), word(1u));
+        k.store(s, 4u, k.load<word>(s, k.read(v) + word(1u)));
+      });
+    });
+  };
+  CHECK(anywhere(1) == "accepted");
+  CHECK(holds(anywhere(2), races));
   CHECK(holds(by([](pk::builder& k) { return same(k.lane(), 5u) | below(k.group(), 2u); }, 3), races));
 }
 
@@ -325,6 +349,16 @@ TEST_CASE("a load and a store of other elements need a barrier between") {
     CHECK(holds(pair(own, own_of_group, store_first, false), races));
     CHECK(pair(own, own_of_group, store_first, true) == "accepted");
   }
+  // an element that two invocations load and one of them stores
+  const auto half = [](bool with_barrier) {
+    return sharing([with_barrier](pk::builder& k, pk::shared_id s, pk::buffer_id y) {
+      k.store(y, k.invocation(), k.load<word>(s, k.lane() / word(2u)));
+      if (with_barrier) k.barrier();
+      k.if_(same(k.lane() & 1u, 0u), [&] { k.store(s, k.lane() / word(2u), word(1u)); });
+    });
+  };
+  CHECK(half(true) == "accepted");
+  CHECK(holds(half(false), races));
   CHECK(holds(pair(own, first, true, false), races));
   CHECK(pair(own, first, true, true) == "accepted");
 }
@@ -340,6 +374,32 @@ TEST_CASE("the ways of a branch") {
       k.emit(opcode::branch_end, type::none);
     });
   };
+  const auto one_by_one = [](uint32 last) {
+    return sharing([last](pk::builder& k, pk::shared_id s, pk::buffer_id) {
+      k.emit(opcode::branch, type::none, k.use(below(k.lane(), last)));
+      k.emit(opcode::branch_else, type::none);
+      k.store(s, 3u, word(2u));
+      k.emit(opcode::branch_end, type::none);
+    });
+  };
+  CHECK(one_by_one(7) == "accepted");
+  CHECK(holds(one_by_one(6), races));
+  // a barrier on both ways, on one, on the only one
+  const auto barriers = [](bool first, bool has_else, bool second) {
+    return sharing([&](pk::builder& k, pk::shared_id s, pk::buffer_id y) {
+      k.store(s, k.lane(), word(1u));
+      k.emit(opcode::branch, type::none, k.use(below(k.group(), k.meta({}))));
+      if (first) k.barrier();
+      if (has_else) k.emit(opcode::branch_else, type::none);
+      if (second) k.barrier();
+      k.emit(opcode::branch_end, type::none);
+      k.store(y, k.invocation(), k.load<word>(s, word(7u) - k.lane()));
+    });
+  };
+  CHECK(barriers(true, true, true) == "accepted");
+  CHECK(holds(barriers(false, true, true), races));
+  CHECK(holds(barriers(true, true, false), races));
+  CHECK(holds(barriers(true, false, false), races));
   CHECK(ways(true, 4) == "accepted");  // one way only
   CHECK(ways(false, 0) == "accepted");
   CHECK(holds(ways(false, 4), races));
@@ -360,6 +420,9 @@ TEST_CASE("turns of a loop race with each other") {
   CHECK(turns([](pk::builder& k, word i) { return k.lane() * word(4u) + i; }, four, 1, false) == "accepted");
   CHECK(holds(turns([](pk::builder& k, word i) { return k.lane() * word(4u) + i; }, unknown, 1, false), races));
   CHECK(holds(turns([](pk::builder& k, word i) { return k.lane() * word(3u) + i; }, four, 1, false), races));
+  CHECK(turns([](pk::builder& k, word i) { return k.lane() + i * word(8u); }, four, 1, false) == "accepted");
+  CHECK(turns([](pk::builder& k, word i) { return k.lane() + (i << 3u); }, unknown, 1, false) == "accepted");
+  CHECK(holds(turns([](pk::builder& k, word i) { return k.lane() + i * word(4u); }, four, 1, false), races));
   CHECK(turns([](pk::builder& k, word i) { return k.lane() + i; }, unknown, 8, false) == "accepted");
   CHECK(holds(turns([](pk::builder& k, word i) { return k.lane() + i; }, unknown, 4, false), races));
   // an index that is one for all in each turn, and not known: turns need a barrier between
