@@ -235,6 +235,32 @@ int main() {
   check_command("division and square root of GLSL in integers", "g++ -O2 -w -o " + program + ' ' + program + ".cpp && " + program, scratch);
 }
 
+/// Comparisons of GLSL in integers, on this CPU.
+void run_glsl_flushing(const files::path& scratch) {
+  constexpr std::string_view before = R"(
+typedef unsigned uint;
+static uint floatBitsToUint(float x) { uint b; __builtin_memcpy(&b, &x, 4); return b; }
+static float uintBitsToFloat(uint b) { float x; __builtin_memcpy(&x, &b, 4); return x; }
+)";
+  constexpr std::string_view after = R"(
+int main() {
+  unsigned wrong = 0;
+  const uint edges[] = {0, 1, 2, 0x7fffff, 0x800000, 0x3f800000, 0x3f800001, 0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fc00000};
+  for (uint i = 0; i < 22; ++i)
+    for (uint j = 0; j < 22; ++j) {
+      const float a = uintBitsToFloat(edges[i % 11] | i / 11 << 31), b = uintBitsToFloat(edges[j % 11] | j / 11 << 31);
+      wrong += poot_fless(a, b) != (a < b);
+      wrong += poot_fless_equal(a, b) != (a <= b);
+      wrong += poot_fequal(a, b) != (a == b);
+    }
+  return wrong != 0;
+}
+)";
+  const std::string program = (scratch / "glsl_flushing").string();
+  keep(program + ".cpp", std::string(before) + std::string(emit::glsl_flushing_prelude) + std::string(after));
+  check_command("comparisons of GLSL in integers", "g++ -O2 -w -o " + program + ' ' + program + ".cpp && " + program, scratch);
+}
+
 /// The square root of HIP's prelude, on this CPU, given one that is a unit in the last place too low or too high.
 void run_hip_square_root(const files::path& scratch) {
   constexpr std::string_view before = R"(
@@ -289,6 +315,7 @@ int main(int count, char** arguments) {
   check_device_text<run::nvrtc>(dialect::cuda, folder, samples, emit::cuda_prelude, {"sm_80", "sm_89", "sm_90a", "sm_100", "sm_120"});
   check_nvcc(folder, samples, scratch.path);
   run_glsl_exact(scratch.path);
+  run_glsl_flushing(scratch.path);
   run_hip_square_root(scratch.path);
   check_device_text<run::hiprtc>(dialect::hip, folder, samples, emit::hip_prelude, {"gfx906", "gfx90a", "gfx1030"});
   std::cout << passed << " passed, " << failed << " failed, " << skipped << " skipped\n";

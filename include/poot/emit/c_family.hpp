@@ -18,6 +18,7 @@ struct options {
   bool preserve_subnormals = false;  ///< GLSL: ask for subnormals (shaderDenormPreserveFloat32)
   bool div_exact = true;             ///< GLSL: else division is written in integers; as device_caps::div_exact
   bool sqrt_exact = true;            ///< GLSL: the same of the square root
+  bool flushes = false;              ///< GLSL: comparisons are written in integers; as device_caps::flushes
 };
 
 /// How an operation is written around its operands.

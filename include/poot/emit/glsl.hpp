@@ -23,6 +23,10 @@ inline constexpr std::string_view glsl_exact_prelude =
 #include <poot/emit/prelude/glsl_exact.inc>
     ;
 
+inline constexpr std::string_view glsl_flushing_prelude =
+#include <poot/emit/prelude/glsl_flushing.inc>
+    ;
+
 class glsl final : public c_family {
  public:
   using c_family::c_family;
@@ -48,6 +52,7 @@ class glsl final : public c_family {
     write_shared("shared ");
     out_ << glsl_prelude;
     if (!options_.div_exact || !options_.sqrt_exact) out_ << glsl_exact_prelude;
+    if (options_.flushes) out_ << glsl_flushing_prelude;
     out_ << '\n';
   }
   constexpr bool has_atomics(uint32 buffer) const {
@@ -75,6 +80,9 @@ class glsl final : public c_family {
       case opcode::fdiv: return options_.div_exact ? spelling{"", " / ", ""} : c_family::spell(c);
       case opcode::fsqrt: return options_.sqrt_exact ? spelling{"sqrt(", "", ")"} : c_family::spell(c);
       case opcode::ffma: return {"fma(", ", ", ")"};
+      case opcode::fless: return options_.flushes ? spelling{"poot_fless(", ", ", ")"} : c_family::spell(c);
+      case opcode::fless_equal: return options_.flushes ? spelling{"poot_fless_equal(", ", ", ")"} : c_family::spell(c);
+      case opcode::fequal: return options_.flushes ? spelling{"poot_fequal(", ", ", ")"} : c_family::spell(c);
       case opcode::to_bits: return {"floatBitsToUint(", "", ")"};
       case opcode::from_bits: return {"uintBitsToFloat(", "", ")"};
       case opcode::atomic_and: return {"atomicAnd(", ", ", ")"};

@@ -77,6 +77,9 @@ class launches {
       most(p_.graph.type(p_.storage_of(value)).bytes(), has.buffer_bytes, "buffer_bytes", " bytes of one buffer");
     emit::options wanted = device_.open.about().float_controls;
     wanted.comments = false;
+    wanted.div_exact = has.div_exact;
+    wanted.sqrt_exact = has.sqrt_exact;
+    wanted.flushes = has.flushes;
     texts.push_back({std::string((text("%") << r.equation << ' ' << ir::name(p_.graph[r.equation].kind)).str()),
                      std::string(emit::write(k, emit::dialect::glsl, wanted).str()), static_cast<uint32>(k.bindings.size()) + 1});
     r.bindings = std::move(k.bindings);
