@@ -90,7 +90,7 @@ template <uint64 Layout>
 const contraction_kernels& precompiled_contraction_kernels();
 
 /// Of the instruction set in use.
-inline const contraction_kernels& current_contraction_kernels() {
+[[gnu::always_inline]] inline const contraction_kernels& current_contraction_kernels() {  // see tile_kernels.hpp
 #if defined(POOT_PRECOMPILED) && !defined(POOT_PRECOMPILING)
   return precompiled_contraction_kernels<contraction_layout>();
 #else

@@ -18,8 +18,9 @@
 
 namespace poot::run::host {
 
-/// Of the instruction set in use.
-inline tile_functions current_tile_functions() {
+/// Of the instruction set in use. Inlined at every level, or the linker may put the one of poot::precompiled's callers
+/// in its place, which calls poot::precompiled.
+[[gnu::always_inline]] inline tile_functions current_tile_functions() {
   return {POOT_FOR_ISA(find_unary), POOT_FOR_ISA(find_binary), POOT_FOR_ISA(find_select),
           POOT_FOR_ISA(find_conversion), POOT_FOR_ISA(find_load), POOT_FOR_ISA(find_store),
           POOT_FOR_ISA(find_fill), POOT_FOR_ISA(find_stream), POOT_FOR_ISA(find_chain),
