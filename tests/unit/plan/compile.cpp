@@ -190,15 +190,15 @@ TEST_CASE("lists an edge once, however often its consumer reads the value") {
   CHECK(reads(ir::op::matmul, ir::op::matmul) == 1);
 }
 
-TEST_CASE("refuses elementary functions of f64 away from the host, and names the equation") {
-  constexpr char text[] = "graph t {\n%x : f64[4] = input \"x\"\n%a : f64[4] = exp %x\n%b : f64[4] = sqrt %a\noutput \"y\" = %b\n}";
+TEST_CASE("refuses values and elementary functions of f64 away from the host, and names the equation") {
+  constexpr char text[] = "graph t {\n%x : f64[4] = input \"x\"\n%a : f64[4] = exp %x\n%b : f32[4] = cast %a\noutput \"y\" = %b\n}";
   CHECK(planned(text).refusals().empty());
-  target device = targets::host;
-  device.kind = backend::cuda;
-  const program p = planned(text, {}, device);
-  REQUIRE(p.refusals().size() == 1);
-  CHECK(p.graph.eqns[p.refusals()[0].equation].kind == ir::op::exp);
-  CHECK(p.refusals()[0].missing == plan::capability::f64_functions);
+  const program p = planned(text, {}, targets::cuda_sm80);
+  REQUIRE(p.refusals().size() == 2);
+  CHECK(p.graph.eqns[p.refusals()[0].equation].kind == ir::op::input);
+  CHECK(p.refusals()[0].missing == plan::capability::f64_values);
+  CHECK(p.graph.eqns[p.refusals()[1].equation].kind == ir::op::exp);
+  CHECK(p.refusals()[1].missing == plan::capability::f64_functions);
 }
 
 TEST_CASE("refuses graphs that are not well formed") {
