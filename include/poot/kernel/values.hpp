@@ -1,6 +1,7 @@
 #pragma once
 /// Operations on the values of a kernel under construction. Literals fold.
 
+#include <poot/core/error.hpp>
 #include <poot/kernel/build.hpp>
 
 namespace poot::kernel {
@@ -12,10 +13,12 @@ constexpr builder* owner(const A& a) { return a.in; }
 template <class A, class... More>
 constexpr builder* owner(const A& a, const More&... more) { return a.in ? a.in : owner(more...); }
 
-/// The instruction `c` over values of which one at least is no literal.
+/// The instruction `c` over values of which one at least is no literal. Out of line: elementary functions are a hundred
+/// of these, and compilers would spend minutes on them.
 template <class Result, class... Values>
-constexpr Result record(opcode c, const Values&... values) {
+[[gnu::noinline]] constexpr Result record(opcode c, const Values&... values) {
   builder* const in = owner(values...);
+  if (!in) fail(text{} << "kernel: " << name(c) << " of literals alone");
   uint32 ids[3] = {};
   int at = 0;
   ((ids[at++] = in->use(values)), ...);
