@@ -32,14 +32,13 @@ constexpr Float opaque(Float x) {
   return x;
 }
 
-/// Hides an operand where the flags allow the compiler to reason with non-IEEE algebra. (clang 19 then also takes every
-/// float argument and result of a function for a finite number.)
+/// Hides two operands where the flags allow the compiler to reason with non-IEEE algebra, in one `asm`: of two equal ones
+/// it makes one value, and then infinity - infinity is 0. (clang 19 also takes every float argument and result of a
+/// function for a finite number.)
 template <class Float>
-constexpr Float operand(Float x) {
+constexpr void hide([[maybe_unused]] Float& a, [[maybe_unused]] Float& b) {
 #ifdef POOT_FINITE_ALGEBRA
-  return opaque(x);
-#else
-  return x;
+  asm("" : POOT_FLOAT_REGISTER(a), POOT_FLOAT_REGISTER(b));
 #endif
 }
 
@@ -128,17 +127,20 @@ constexpr Float folded_div(Float a, Float b) {
 template <class Float>
 constexpr Float add(Float a, Float b) {
   if (std::is_constant_evaluated()) return folded_add(a, b);
-  return opaque(operand(a) + operand(b));
+  hide(a, b);
+  return opaque(a + b);
 }
 template <class Float>
 constexpr Float sub(Float a, Float b) {
   if (std::is_constant_evaluated()) return folded_add(a, is_nan(b) ? b : -b);
-  return opaque(operand(a) - operand(b));
+  hide(a, b);
+  return opaque(a - b);
 }
 template <class Float>
 constexpr Float mul(Float a, Float b) {
   if (std::is_constant_evaluated()) return folded_mul(a, b);
-  return opaque(operand(a) * operand(b));
+  hide(a, b);
+  return opaque(a * b);
 }
 
 /// a < b as IEEE says, false with a NaN; by integer comparison, so that `-ffinite-math-only` cannot invert it.
@@ -163,7 +165,8 @@ constexpr Float div(Float a, Float b) {
   else asm("divsd %1, %0" : "+x"(a) : "x"(b));
   return a;
 #else
-  return opaque(operand(a) / operand(b));
+  hide(a, b);
+  return opaque(a / b);
 #endif
 }
 
