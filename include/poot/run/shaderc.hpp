@@ -130,6 +130,14 @@ class shaderc {
                 << (named && *named ? named : "glslc"));
   }
 
+  /// The glslc at path `program`, run for each kernel.
+  static shaderc child(const std::string& program) {
+    shaderc c;
+    c.program_ = program;
+    c.identity_ = "shaderc: program " + detail::file_identity(program) + "; for vulkan1.1";
+    return c;
+  }
+
   /// What compiles, in which version and for what: part of the key under which its output is kept.
   const std::string& identity() const { return identity_; }
 
@@ -160,13 +168,6 @@ class shaderc {
     c.begin(std::string("linked, ") + (detail::linked_shaderc::tools_version ? detail::linked_shaderc::tools_version() : ""));
     return c;
   }
-  static shaderc child(const std::string& program) {
-    shaderc c;
-    c.program_ = program;
-    c.identity_ = "shaderc: program " + detail::file_identity(program) + "; for vulkan1.1";
-    return c;
-  }
-
   void begin(const std::string& from) {
     uint32 version = 0, revision = 0;
     call_.get_spv_version(&version, &revision);

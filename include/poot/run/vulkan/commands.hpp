@@ -55,6 +55,8 @@ class commands {
     make_sets(list);
     barriers_ = 0;
     size_ = list.size();
+    dispatches_ = 0;
+    for (const command& c : list) dispatches_ += c.work.kernel != nullptr;
     context_.record(handle_, [&](VkCommandBuffer c) {
       // What earlier commands wrote is seen here, what these write is seen by the host.
       barrier(c, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
@@ -71,7 +73,7 @@ class commands {
   void run() {
     if (size_ == 0) return;
     context_.run(handle_);
-    context_.dispatches += size_;
+    context_.dispatches += dispatches_;
     if (!fresh_) ++context_.replays;
     fresh_ = false;
   }
@@ -159,7 +161,7 @@ class commands {
   VkCommandBuffer handle_ = nullptr;
   VkDescriptorPool pool_ = nullptr;
   std::vector<VkDescriptorSet> sets_;
-  size_t size_ = 0, barriers_ = 0;
+  size_t size_ = 0, dispatches_ = 0, barriers_ = 0;
   bool fresh_ = false;
 };
 

@@ -14,7 +14,7 @@ struct counters {
   uint64 pipelines = 0;     ///< distinct kernels that were loaded
   uint64 recordings = 0;    ///< command buffers written
   uint64 replays = 0;       ///< submitted again as they were
-  uint64 dispatches = 0;    ///< launches and copies that ran
+  uint64 dispatches = 0;    ///< kernels that ran
   int64 device_bytes = 0;   ///< held now
 };
 
