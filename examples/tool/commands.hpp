@@ -13,6 +13,7 @@ struct outcome {
 };
 
 void add_bench_command(CLI::App& app, outcome& result);
+void add_cache_command(CLI::App& app, outcome& result);
 void add_case_command(CLI::App& app, outcome& result);
 void add_devices_command(CLI::App& app, outcome& result);
 void add_generate_command(CLI::App& app, outcome& result);

@@ -1,6 +1,7 @@
 /// `poot devices`
 
 #include "commands.hpp"
+#include "vulkan_devices.hpp"
 
 #include <poot/run/host/float_environment.hpp>
 #include <poot/run/host/isa.hpp>
@@ -61,7 +62,8 @@ int print_devices() {
   print_size("cache, level 3", ::sysconf(_SC_LEVEL3_CACHE_SIZE));
 #endif
   print_size("memory", ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE));
-  std::printf("cuda, hip, vulkan: executors for these are not available yet\n");
+  print_vulkan_devices();
+  std::printf("cuda, hip: executors for these are not available yet\n");
   return 0;
 }
 

@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   poot::tool::add_case_command(app, result);
   poot::tool::add_bench_command(app, result);
   poot::tool::add_devices_command(app, result);
+  poot::tool::add_cache_command(app, result);
   try {
     app.parse(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) poot::fail("standard output: cannot write all of it");

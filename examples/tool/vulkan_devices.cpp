@@ -1,0 +1,55 @@
+#include "vulkan_devices.hpp"
+
+#include <cstdio>
+
+#if __has_include(<vulkan/vulkan_core.h>)
+#include <poot/run/vulkan/device.hpp>
+
+namespace poot::tool {
+
+namespace {
+
+void print_device(const run::vulkan::found_device& d, int index) {
+  const std::string name(d.name());
+  if (!d.why_not.empty()) {
+    std::printf("vulkan: %s %s\n", name.c_str(), d.why_not.c_str());
+    return;
+  }
+  std::printf("vulkan %d: %s\n  %-18s %s\n", index, name.c_str(), "driver", d.driver.c_str());
+  try {
+    const device_caps c = poot::vulkan(index).target().caps;
+    std::printf("  %-18s %lld MiB, %d at once\n", "buffers", static_cast<long long>(c.buffer_bytes >> 20), c.max_buffers);
+    std::printf("  %-18s %d invocations, %d KiB shared; subgroups of %d\n", "workgroups", c.max_workgroup, c.shared_bytes >> 10, c.subgroup);
+    std::printf("  %-18s %s\n", "fma", c.fma_fused ? "rounds once" : "rounds twice");
+    std::printf("  %-18s %s\n", "subnormals", c.flushes ? "flushed to zero" : "kept");
+    std::printf("  %-18s division %s, square root %s, max %s NaN, packing to f16 %s\n", "own functions", c.div_exact ? "exact" : "inexact",
+                c.sqrt_exact ? "exact" : "inexact", c.max_nan ? "keeps" : "drops", c.pack_rne ? "exact" : "inexact");
+  } catch (const std::exception& e) {
+    std::printf("  %-18s %s\n", "not measured", e.what());
+  }
+}
+
+}  // namespace
+
+void print_vulkan_devices() {
+  try {
+    int index = 0;
+    for (const run::vulkan::found_device& d : run::vulkan::instance::get().devices()) {
+      print_device(d, index);
+      index += d.why_not.empty();
+    }
+    if (run::vulkan::instance::get().devices().empty()) std::printf("vulkan: the drivers that are installed find no device\n");
+  } catch (const std::exception& e) {
+    std::printf("%s\n", e.what());
+  }
+}
+
+}  // namespace poot::tool
+
+#else
+
+namespace poot::tool {
+void print_vulkan_devices() { std::printf("vulkan: this tool was built without the Vulkan headers (Debian: libvulkan-dev)\n"); }
+}  // namespace poot::tool
+
+#endif
