@@ -1,46 +1,69 @@
 #pragma once
 /// Reductions by one workgroup, in the order that the equation carries.
 ///
-///   lanes L, chunk C: lane i adds elements i, i + L, … of a chunk; lanes fold by halves in shared memory; chunk results
-///   are added in ascending order. A maximum, a minimum, an argmax and sums of integers fold the same way: every order
-///   gives their bits.
+///   lanes L, chunk C: lane i adds elements i, i + L, … of a chunk; lanes fold by halves, those of one invocation in its
+///   variables and the others in shared memory; chunk results are added in ascending order. A maximum, a minimum, an
+///   argmax and sums of integers fold the same way: every order gives their bits.
 
+#include <poot/core/target.hpp>
 #include <poot/ir/graph.hpp>
 #include <poot/kernel/arithmetic.hpp>
 
 namespace poot::kernel {
 
-/// Invocations of a workgroup that reduces; orders of more lanes need another kernel.
-inline constexpr uint32 reducing_workgroup = 256;
+/// Lanes that a workgroup folds at most.
+inline constexpr uint32 most_lanes = 256;
+
+/// Invocations of a workgroup that reduces: each takes most_lanes / this lanes. Devices whose invocations step together in
+/// small numbers are processors, where a barrier costs more than a longer loop.
+constexpr uint32 reducing_workgroup(const device_caps& caps) { return caps.subgroup != 0 && caps.subgroup < 16 ? 32 : most_lanes; }
 
 /// Reduces for one workgroup after the other; every invocation gets the result.
 class group_reducer {
  public:
-  constexpr group_reducer(builder& k, bool needs_index) : k_(k) {
-    parts_ = k.shares("partial", type::word, reducing_workgroup);
-    if (needs_index) indices_ = k.shares("partial_index", type::word, reducing_workgroup);
+  constexpr group_reducer(builder& k, bool needs_index) : k_(k), width_(k.so_far().workgroup) {
+    parts_ = k.shares("partial", type::word, width_);
+    if (needs_index) indices_ = k.shares("partial_index", type::word, width_);
   }
 
   /// Op `kind` over `element(0)` … `element(n - 1)`, of type `t`. All invocations take part, in uniform control flow.
   template <class Element>
   constexpr scalar run(op kind, dtype t, ir::order o, word lane, word n, Element element) {
-    const uint32 lanes = o.lanes ? o.lanes : reducing_workgroup, chunk = o.chunk ? o.chunk : n_chunk;
-    if (lanes > reducing_workgroup || (lanes & (lanes - 1)))
-      fail(text{} << "kernel: a sum in " << lanes << " lanes; a workgroup folds up to 256, a power of two");
+    const uint32 lanes = o.lanes ? o.lanes : most_lanes, chunk = o.chunk ? o.chunk : 4096;
+    if (lanes > most_lanes || (lanes & (lanes - 1)) || chunk % lanes)
+      fail(text{} << "kernel: a sum in " << lanes << " lanes and chunks of " << chunk << "; a workgroup folds up to " << most_lanes
+                  << " lanes, a power of two, and whole numbers of them");
+    const uint32 spread = lanes < width_ ? lanes : width_, each = lanes / spread;  // invocations at work; lanes of each
     const bool pairs = kind == op::reduce_argmax;
     const state none = identity(kind, t);
     const variables total = declare(none, pairs);
     k_.for_(0u, n, chunk, [&](word first) {
       const word past = first + word(chunk), end = select(below(n, past), n, past);
-      const variables own = declare(none, pairs);
-      const word start = first + lane;
-      k_.for_(lanes == reducing_workgroup ? start : select(below(lane, lanes), start, end), end, lanes, [&](word i) {
+      const word whole = first + (end - first) / word(lanes) * word(lanes);  // up to here every lane has an element
+      vec<variables> own;
+      for (uint32 j = 0; j < each; ++j) own.push_back(declare(none, pairs));
+      const auto take = [&](uint32 j, word i) {
         const state entering = enter(kind, t, element(i), i);
-        assign(own, combine(kind, t, read(own, pairs), entering), pairs);
+        assign(own[j], combine(kind, t, read(own[j], pairs), entering), pairs);
+      };
+      const flag works = spread == width_ ? flag(true) : below(lane, spread);
+      k_.if_(works, [&] {
+        k_.for_(first, whole, lanes, [&](word i) {
+          for (uint32 j = 0; j < each; ++j) take(j, i + lane + word(j * spread));
+        });
+        for (uint32 j = 0; j < each; ++j) {
+          const word i = whole + lane + word(j * spread);
+          k_.if_(below(i, end), [&] { take(j, i); });
+        }
       });
-      put(lane, read(own, pairs), pairs);
+      for (uint32 half = each / 2; half > 0; half /= 2)
+        for (uint32 j = 0; j < half; ++j) {
+          const state low = read(own[j], pairs);
+          assign(own[j], combine(kind, t, low, read(own[j + half], pairs)), pairs);
+        }
+      put(lane, read(own[0], pairs), pairs);
       k_.barrier();
-      for (uint32 half = lanes / 2; half > 0; half /= 2) {
+      for (uint32 half = spread / 2; half > 0; half /= 2) {
         k_.if_(below(lane, half), [&] {
           const state low = at(lane, pairs), high = at(lane + word(half), pairs);
           put(lane, combine(kind, t, low, high), pairs);
@@ -55,8 +78,6 @@ class group_reducer {
   }
 
  private:
-  static constexpr uint32 n_chunk = 4096;
-
   /// A partial result: the bits of a sum or an extreme value; of an argmax a key that orders values, and where it is.
   struct state {
     word value{}, index{};
@@ -137,6 +158,7 @@ class group_reducer {
   }
 
   builder& k_;
+  uint32 width_;
   shared_id parts_{}, indices_{};
 };
 

@@ -22,7 +22,7 @@ constexpr bool has_argmax(const program_view& p, const launch& l) {
 
 constexpr kernel row_kernel(const program_view& p, const launch& l) {
   const ir::graph_view& g = p.graph;
-  builder k("row", reducing_workgroup);
+  builder k("row", reducing_workgroup(p.planned_for.caps));
   k.count_groups();
   region_code code(k, p, l);
   group_reducer reducer(k, detail::has_argmax(p, l));
@@ -81,7 +81,7 @@ constexpr kernel row_kernel(const program_view& p, const launch& l) {
 /// One reduction over any axis.
 constexpr kernel reduction_kernel(const program_view& p, const launch& l) {
   const ir::graph_view& g = p.graph;
-  builder k("reduction", reducing_workgroup);
+  builder k("reduction", reducing_workgroup(p.planned_for.caps));
   k.count_groups();
   region_code code(k, p, l);
   const uint32 id = code.members()[0], operand = g.operands(id)[0];
