@@ -10,7 +10,7 @@ namespace poot {
 class name_index {
  public:
   /// Items from which on an index pays.
-  static constexpr uint32 indexed_from = 512;
+  static constexpr uint32 indexed_from = 128;
 
   /// An item of 0 … count−1 called `wanted`; `count` if there is none. `name_of(i)` is the name of item i, and
   /// `std::string_view{}` of items that have none; a name never changes.

@@ -11,31 +11,33 @@
 namespace poot {
 
 /// A read-only view of `size()` consecutive elements; the form in which stages hand arrays on.
+///
+/// Of a constant evaluation g++ 12 keeps to the end: 0.1 KB for an element read by number through a plain pointer, 0.4 KB
+/// for one read through `[]`, 1 KB for a view that a function returns, 0.7 KB for a step of a range-for. Loops that planning
+/// runs for every equation of a model therefore count, and read through pointers: `first` and `count` are public.
 template <class T>
 class view {
  public:
+  const T* first = nullptr;
+  size_t count = 0;
+
   constexpr view() = default;
-  constexpr view(const T* first, size_t count) : first_(first), count_(count) {}
-  constexpr const T& operator[](size_t i) const { return first_[i]; }
-  constexpr size_t size() const { return count_; }
-  constexpr bool empty() const { return count_ == 0; }
-  constexpr const T* data() const { return first_; }
-  constexpr const T* begin() const { return first_; }
-  constexpr const T* end() const { return first_ + count_; }
-  constexpr const T& back() const { return first_[count_ - 1]; }
-  constexpr view subview(size_t first, size_t count) const { return {first_ + first, count}; }
+  constexpr view(const T* start, size_t length) : first(start), count(length) {}
+  constexpr const T& operator[](size_t i) const { return first[i]; }
+  constexpr size_t size() const { return count; }
+  constexpr bool empty() const { return count == 0; }
+  constexpr const T* data() const { return first; }
+  constexpr const T* begin() const { return first; }
+  constexpr const T* end() const { return first + count; }
+  constexpr const T& back() const { return first[count - 1]; }
+  constexpr view subview(size_t start, size_t length) const { return {first + start, length}; }
 
   friend constexpr bool operator==(view a, view b) {
-    if (a.count_ != b.count_) return false;
-    const T *const first = a.first_, *const second = b.first_;
-    for (size_t i = 0, count = a.count_; i < count; ++i)
-      if (!(first[i] == second[i])) return false;
+    if (a.count != b.count) return false;
+    for (size_t i = 0; i < a.count; ++i)
+      if (!(a.first[i] == b.first[i])) return false;
     return true;
   }
-
- private:
-  const T* first_ = nullptr;
-  size_t count_ = 0;
 };
 
 // g++ 12 does not see that count_ <= capacity_ and warns about these loops where it inlines them.

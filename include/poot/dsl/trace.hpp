@@ -12,7 +12,8 @@ namespace poot::dsl {
 constexpr ir::graph in_order_of_outputs(const ir::graph_view& g) {
   ir::graph r;
   constexpr uint32 unseen = ~uint32{0};
-  vec<uint32> place(g.size(), unseen);
+  vec<uint32> places(g.size(), unseen);
+  uint32* const place = places.data();
   struct frame {
     uint32 id = 0, next = 0;
   };
@@ -22,24 +23,23 @@ constexpr ir::graph in_order_of_outputs(const ir::graph_view& g) {
   r.attr_pool.reserve(g.attr_pool.size());
   r.char_pool.reserve(g.char_pool.size());
   const auto keep = [&](uint32 id) {
-    ir::eqn e = g[id];
-    const view<uint32> in = g.operands(e);
-    e.operands = {static_cast<uint32>(r.operand_pool.size()), static_cast<uint32>(in.size())};
-    for (uint32 operand : in) r.operand_pool.push_back(place[operand]);
+    place[id] = static_cast<uint32>(r.eqns.size());
+    r.eqns.push_back(g[id]);
+    ir::eqn& e = r.eqns.back();
+    const uint32* const in = g.first_operand(id);
+    e.operands.first = static_cast<uint32>(r.operand_pool.size());
+    for (uint32 k = 0; k < e.operands.count; ++k) r.operand_pool.push_back(place[in[k]]);
     if (e.attrs.count) e.attrs = r.keep_attrs(g.attrs(e));
     if (e.name.count) e.name = r.intern(g.chars(e.name));
-    place[id] = static_cast<uint32>(r.eqns.size());
-    r.eqns.push_back(e);
   };
   for (const ir::graph_output& o : g.outputs) {
     if (place[o.value] == unseen) stack.push_back({o.value, 0});
     while (!stack.empty()) {
       frame& top = stack.back();
-      const ir::slice_of in = g.eqns[top.id].operands;
-      if (top.next < in.count) {
-        const uint32 operand = g.operand_pool[in.first + top.next++];
+      if (top.next < g.operand_count(top.id)) {
+        const uint32 operand = g.first_operand(top.id)[top.next++];
         if (place[operand] == unseen) {
-          if (g.eqns[operand].operands.count) stack.push_back({operand, 0});
+          if (g.operand_count(operand)) stack.push_back({operand, 0});
           else keep(operand);
         }
       } else {
@@ -63,10 +63,11 @@ struct output_tracer {
   }
 };
 
-/// The graph of a model; its outputs stand in the order in which they are traced.
+/// The graph of a model; its outputs stand in the order in which they are traced. Room is made for `expected` equations.
 template <model M>
-constexpr ir::graph trace(M, std::string_view graph_name = "model") {
+constexpr ir::graph trace(M, std::string_view graph_name = "model", size_t expected = 0) {
   ir::graph g(graph_name);
+  g.eqns.reserve(expected);
   tracer t(g);
   if constexpr (several_outputs<M>) M::each(output_tracer{t});
   else output_tracer{t}(M{});
@@ -122,7 +123,7 @@ template <class M>
 struct traced {
   template <ir::graph_sizes Capacity>
   using frozen = ir::frozen_graph<Capacity>;
-  constexpr ir::graph operator()() const { return trace(M{}); }
+  constexpr ir::graph operator()() const { return trace(M{}, "model", capacity().eqns); }
   static constexpr ir::graph_sizes capacity() {
     size_estimate estimate;
     if constexpr (several_outputs<M>) M::each([&](auto output) { estimate(output); });

@@ -30,8 +30,9 @@ namespace detail {
 /// Is `producer` read by one group only? Then joining it there saves writing it and reading it back; else only reading.
 constexpr bool is_private(const grouping& groups, uint32 producer, uint32 consumer_root) {
   if (groups.is_output(producer)) return false;
-  for (uint32 user : groups.users(producer))
-    if (!groups.grouped(user) || groups.root(user) != consumer_root) return false;
+  const uint32* const user = groups.first_user(producer);
+  for (uint32 k = 0, count = groups.user_count(producer); k < count; ++k)
+    if (!groups.grouped(user[k]) || groups.root(user[k]) != consumer_root) return false;
   return true;
 }
 
@@ -40,7 +41,9 @@ constexpr void fuse_edges(const grouping& groups, legality& legal, bool private_
   const graph_view& g = groups.g;
   for (uint32 id = 0; id < g.size(); ++id) {
     if (!groups.grouped(id)) continue;
-    for (uint32 in : g.operands(id)) {
+    const uint32* const operands = g.first_operand(id);
+    for (uint32 k = 0, count = g.operand_count(id); k < count; ++k) {
+      const uint32 in = operands[k];
       if (!groups.grouped(in)) continue;
       const uint32 a = groups.root(in), b = groups.root(id);
       if (a == b || (private_only && !is_private(groups, in, b))) continue;
@@ -58,7 +61,9 @@ constexpr void fuse_siblings(const grouping& groups, legality& legal) {
   const graph_view& g = groups.g;
   for (uint32 id = 0; id < g.size(); ++id) {
     uint32 first = grouping::none;
-    for (uint32 user : groups.users(id)) {
+    const uint32* const users = groups.first_user(id);
+    for (uint32 k = 0, count = groups.user_count(id); k < count; ++k) {
+      const uint32 user = users[k];
       if (!groups.grouped(user)) continue;
       const uint32 r = groups.root(user);
       if (groups.of(r).kind != region_kind::pointwise) continue;
@@ -103,6 +108,7 @@ class scheduler {
  public:
   constexpr scheduler(const grouping& groups, partition& out) : groups_(groups), out_(out) {
     out_.region_of.resize(groups.g.size(), grouping::none);
+    region_of_ = out_.region_of.data();
     out_.members.reserve(groups.g.size());
     for (uint32 id = 0; id < groups.g.size(); ++id)
       if (groups.grouped(id)) emit_with_producers(id);
@@ -112,26 +118,27 @@ class scheduler {
   static constexpr uint32 opened = 0xfffffffeu;
 
   constexpr void emit_with_producers(uint32 id) {
-    if (out_.region_of[groups_.root(id)] != grouping::none) return;
+    if (region_of_[groups_.root(id)] != grouping::none) return;
     stack_.push_back(groups_.root(id));
     while (!stack_.empty()) {
       const uint32 root = stack_.back();
-      if (out_.region_of[root] == opened) {
+      if (region_of_[root] == opened) {
         stack_.pop_back();
         emit(root);
         continue;
       }
-      if (out_.region_of[root] != grouping::none) {
+      if (region_of_[root] != grouping::none) {
         stack_.pop_back();
         continue;
       }
-      out_.region_of[root] = opened;
+      region_of_[root] = opened;
       groups_.each_member(root, [&](uint32 member) {
-        for (uint32 in : groups_.g.operands(member)) {
-          in = groups_.behind_views(in);
+        const uint32* const operands = groups_.g.first_operand(member);
+        for (uint32 k = 0, count = groups_.g.operand_count(member); k < count; ++k) {
+          const uint32 in = groups_.behind_views(operands[k]);
           if (!groups_.grouped(in)) continue;
           const uint32 producer = groups_.root(in);
-          if (producer != root && out_.region_of[producer] == grouping::none) stack_.push_back(producer);
+          if (producer != root && region_of_[producer] == grouping::none) stack_.push_back(producer);
         }
         return true;
       });
@@ -149,8 +156,9 @@ class scheduler {
       out_.members.push_back(member);
       return true;
     });
-    sort(out_.members.data() + r.members.first, s.members);
-    for (uint32 member : out_.members_of(r)) out_.region_of[member] = static_cast<uint32>(out_.regions.size());
+    uint32* const members = out_.members.data() + r.members.first;
+    sort(members, s.members);
+    for (uint32 k = 0, index = static_cast<uint32>(out_.regions.size()); k < s.members; ++k) region_of_[members[k]] = index;
     out_.regions.push_back(r);
   }
 
@@ -172,6 +180,7 @@ class scheduler {
 
   const grouping& groups_;
   partition& out_;
+  uint32* region_of_ = nullptr;  ///< of out_
   vec<uint32> stack_;
 };
 

@@ -19,29 +19,37 @@ struct summary {
   bool scattered = false;       ///< was once joined sideways, of parts that do not read each other
 };
 
-/// Equations as nodes of a union-find forest; the members of a group form a ring.
+/// Equations as nodes of a union-find forest; the members of a group form a ring. (Its arrays are read through pointers,
+/// its edges by number: see core/vec.hpp.)
 class grouping {
  public:
   static constexpr uint32 none = 0xffffffffu;
 
   constexpr explicit grouping(const graph_view& source) : g(source) {
     const auto size = static_cast<uint32>(g.size());
-    parent_.resize(size, none);
-    ring_.resize(size, none);
-    groups_.resize(size);
-    is_output_.resize(size, 0);
+    numbers_.resize(2 * size, none);
+    parent_ = numbers_.data();
+    ring_ = parent_ + size;
+    summaries_.resize(size);
+    groups_ = summaries_.data();
+    outputs_.resize(size, 0);
+    is_output_ = outputs_.data();
     for (const ir::graph_output& o : g.outputs) is_output_[o.value] = 1;
     build_users();
-    vec<uint8> constant_only(size, 0);
+    vec<uint8> constant_values(size, 0);
+    uint8* const constant_only = constant_values.data();
     for (uint32 id = 0; id < size; ++id) {
       const eqn& e = g[id];
-      constant_only[id] = !ir::is_named_leaf(e.kind) && !e.type.is_dynamic();
-      for (uint32 in : g.operands(id)) constant_only[id] = constant_only[id] && constant_only[in];
+      const uint32* const in = g.first_operand(id);
+      bool constant = !ir::is_named_leaf(e.kind) && !e.type.is_dynamic();
+      for (uint32 k = 0; k < e.operands.count; ++k) constant = constant && constant_only[in[k]];
+      constant_only[id] = constant;
       if (needs_no_region(e) || is_window(id)) continue;
       parent_[id] = ring_[id] = id;
-      groups_[id] = summarise(id, constant_only[id]);
+      groups_[id] = summarise(id, constant);
     }
   }
+  grouping(const grouping&) = delete;
 
   const graph_view g;
 
@@ -55,21 +63,24 @@ class grouping {
   constexpr const tensor_type& space(const summary& s) const { return g.type(s.space_of); }
   constexpr const tensor_type& space(uint32 root_id) const { return space(groups_[root_id]); }
   constexpr uint32 next_in_ring(uint32 id) const { return ring_[id]; }
-  constexpr view<uint32> users(uint32 id) const { return view<uint32>(user_pool_).subview(user_start_[id], user_start_[id + 1] - user_start_[id]); }
+  constexpr const uint32* first_user(uint32 id) const { return user_ + user_start_[id]; }
+  constexpr uint32 user_count(uint32 id) const { return user_start_[id + 1] - user_start_[id]; }
+  constexpr view<uint32> users(uint32 id) const { return {first_user(id), user_count(id)}; }
   constexpr bool is_output(uint32 id) const { return is_output_[id]; }
 
   /// The value whose memory `id` views: follows reshapes and windows.
   constexpr uint32 behind_views(uint32 id) const {
-    while (!grouped(id) && g[id].operands.count > 0) id = g.operands(id)[0];
+    while (parent_[id] == none && g.operand_count(id) > 0) id = *g.first_operand(id);
     return id;
   }
 
   /// Is `id` needed outside the groups `a` and `b`?
   constexpr bool read_outside(uint32 id, uint32 a, uint32 b) const {
     if (is_output_[id]) return true;
-    for (uint32 user : users(id)) {
-      if (!grouped(user)) return true;  // through a view
-      const uint32 r = root(user);
+    const uint32* const user = first_user(id);
+    for (uint32 k = 0, count = user_count(id); k < count; ++k) {
+      if (!grouped(user[k])) return true;  // through a view
+      const uint32 r = root(user[k]);
       if (r != a && r != b) return true;
     }
     return false;
@@ -110,13 +121,14 @@ class grouping {
     const eqn& e = g[id];
     summary s;
     s.kind = kind_of(g, id);
-    s.space_of = s.kind == region_kind::row ? g.operands(id)[0] : id;
+    const uint32* const in = g.first_operand(id);
+    s.space_of = s.kind == region_kind::row ? in[0] : id;
     s.bindings = e.operands.count + 1;
     s.narrow_casts = is_narrowing_cast(g, id);
     s.float_select = e.kind == op::select && is_float(e.type.element);
     s.non_float = s.kind == region_kind::pointwise && !is_float(e.type.element);
     if (s.kind == region_kind::pointwise)
-      for (uint32 in : g.operands(id)) s.non_float |= !is_float(g.type(in).element);
+      for (uint32 k = 0; k < e.operands.count; ++k) s.non_float |= !is_float(g.type(in[k]).element);
     s.prologue = prologue;
     return s;
   }
@@ -131,25 +143,31 @@ class grouping {
 
   constexpr void build_users() {
     const auto size = static_cast<uint32>(g.size());
-    user_start_.resize(size + 1, 0);
-    for (const eqn& e : g.eqns)
-      for (uint32 in : g.operands(e)) ++user_start_[in];
+    user_starts_.resize(size + 1, 0);
+    user_start_ = user_starts_.data();
     uint32 total = 0;
-    for (uint32 id = 0; id <= size; ++id) {
-      const uint32 count = id < size ? user_start_[id] : 0;
-      user_start_[id] = total;
+    for (uint32 id = 0; id < size; ++id) {
+      const uint32* const in = g.first_operand(id);
+      const uint32 count = g.operand_count(id);
+      for (uint32 k = 0; k < count; ++k) ++user_start_[in[k]];
       total += count;
     }
-    user_pool_.resize(total);
-    vec<uint32> fill(user_start_);
-    for (uint32 id = 0; id < size; ++id)
-      for (uint32 in : g.operands(id)) user_pool_[fill[in]++] = id;
+    // Filled from behind, each start ends where it belongs.
+    for (uint32 id = 0, end = 0; id <= size; ++id) user_start_[id] = end += user_start_[id];
+    users_.resize(total);
+    user_ = users_.data();
+    for (uint32 id = size; id-- > 0;) {
+      const uint32* const in = g.first_operand(id);
+      for (uint32 k = g.operand_count(id); k-- > 0;) user_[--user_start_[in[k]]] = id;
+    }
   }
 
-  vec<uint32> parent_, ring_;
-  vec<summary> groups_;
-  vec<uint8> is_output_;
-  vec<uint32> user_start_, user_pool_;
+  vec<uint32> numbers_, user_starts_, users_;
+  vec<summary> summaries_;
+  vec<uint8> outputs_;
+  uint32 *parent_ = nullptr, *ring_ = nullptr, *user_start_ = nullptr, *user_ = nullptr;
+  summary* groups_ = nullptr;
+  uint8* is_output_ = nullptr;
 };
 
 }  // namespace poot::fuse

@@ -79,8 +79,9 @@ class legality {
   /// Does the contraction of group `x` read a member of `other`?
   constexpr bool feeds_head(const summary& x, uint32 other) const {
     if (x.kind != region_kind::contraction) return false;
-    for (uint32 in : groups.g.operands(x.space_of))
-      if (groups.grouped(in) && groups.root(in) == other) return true;
+    const uint32* const in = groups.g.first_operand(x.space_of);
+    for (uint32 k = 0, count = groups.g.operand_count(x.space_of); k < count; ++k)
+      if (groups.grouped(in[k]) && groups.root(in[k]) == other) return true;
     return false;
   }
 
@@ -152,8 +153,9 @@ class legality {
     if (groups.of(from).narrow_casts == 0) return false;
     return !groups.each_member(from, [&](uint32 id) {
       if (!is_narrowing_cast(groups.g, id)) return true;
-      for (uint32 user : groups.users(id))
-        if (groups.grouped(user) && groups.root(user) == to) return false;
+      const uint32* const user = groups.first_user(id);
+      for (uint32 k = 0, count = groups.user_count(id); k < count; ++k)
+        if (groups.grouped(user[k]) && groups.root(user[k]) == to) return false;
       return true;
     });
   }
@@ -188,12 +190,14 @@ class legality {
     reached_.push_back(to);
     for (size_t next = 0; next < reached_.size(); ++next) {
       const uint32 at = reached_[next];
-      const bool apart = groups.each_member(at, [&](uint32 id) {
-        for (uint32 in : groups.g.operands(id))
-          if (!step_back(in, at, from, to, mark)) return false;
-        return true;
-      });
-      if (!apart) return true;
+      uint32 id = at;
+      do {
+        const ir::slice_of& operands = groups.g[id].operands;
+        const uint32* const in = groups.g.operand_pool.first + operands.first;
+        for (uint32 k = 0; k < operands.count; ++k)
+          if (!step_back(in[k], at, from, to, mark)) return true;
+        id = groups.next_in_ring(id);
+      } while (id != at);
     }
     return false;
   }

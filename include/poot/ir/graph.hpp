@@ -60,15 +60,18 @@ struct graph_view {
   view<symbol> symbols;
   slice_of name{};
 
-  constexpr size_t size() const { return eqns.size(); }
-  constexpr const eqn& operator[](uint32 id) const { return eqns[id]; }
-  constexpr view<uint32> operands(const eqn& e) const { return {operand_pool.data() + e.operands.first, e.operands.count}; }
-  constexpr view<uint32> operands(uint32 id) const { return operands(eqns[id]); }
-  constexpr view<int64> attrs(const eqn& e) const { return {attr_pool.data() + e.attrs.first, e.attrs.count}; }
-  constexpr view<int64> attrs(uint32 id) const { return attrs(eqns[id]); }
-  constexpr std::string_view chars(slice_of s) const { return {char_pool.data() + s.first, s.count}; }
-  constexpr std::string_view name_of(uint32 id) const { return chars(eqns[id].name); }
-  constexpr const tensor_type& type(uint32 id) const { return eqns[id].type; }
+  constexpr size_t size() const { return eqns.count; }
+  constexpr const eqn& operator[](uint32 id) const { return eqns.first[id]; }
+  constexpr view<uint32> operands(const eqn& e) const { return {operand_pool.first + e.operands.first, e.operands.count}; }
+  constexpr view<uint32> operands(uint32 id) const { return {first_operand(id), eqns.first[id].operands.count}; }
+  /// Where the `operand_count` operands stand.
+  constexpr const uint32* first_operand(uint32 id) const { return operand_pool.first + eqns.first[id].operands.first; }
+  constexpr uint32 operand_count(uint32 id) const { return eqns.first[id].operands.count; }
+  constexpr view<int64> attrs(const eqn& e) const { return {attr_pool.first + e.attrs.first, e.attrs.count}; }
+  constexpr view<int64> attrs(uint32 id) const { return attrs(eqns.first[id]); }
+  constexpr std::string_view chars(slice_of s) const { return {char_pool.first + s.first, s.count}; }
+  constexpr std::string_view name_of(uint32 id) const { return chars(eqns.first[id].name); }
+  constexpr const tensor_type& type(uint32 id) const { return eqns.first[id].type; }
 
   /// The state that output `o` is the new value of; size() if it is a plain result.
   constexpr uint32 state_of(const graph_output& o) const {
@@ -77,14 +80,14 @@ struct graph_view {
   }
   /// The equation that reads the input, weight or state called `wanted`; size() if there is none.
   constexpr uint32 find_leaf(std::string_view wanted) const {
-    for (uint32 i = 0; i < eqns.size(); ++i)
-      if (is_named_leaf(eqns[i].kind) && name_of(i) == wanted) return i;
-    return static_cast<uint32>(eqns.size());
+    for (uint32 i = 0; i < eqns.count; ++i)
+      if (is_named_leaf(eqns.first[i].kind) && name_of(i) == wanted) return i;
+    return static_cast<uint32>(eqns.count);
   }
   /// The same, for many look-ups in one graph that `names` was made for.
   constexpr uint32 find_leaf(std::string_view wanted, name_index& names) const {
     return names.find(static_cast<uint32>(eqns.size()), wanted,
-                      [&](uint32 i) { return is_named_leaf(eqns[i].kind) ? name_of(i) : std::string_view{}; });
+                      [&](uint32 i) { return is_named_leaf(eqns.first[i].kind) ? name_of(i) : std::string_view{}; });
   }
   constexpr const symbol* find_symbol(uint64 key) const {
     for (const symbol& s : symbols)
@@ -92,7 +95,8 @@ struct graph_view {
     return nullptr;
   }
   constexpr bool is_scalar_constant(uint32 id) const {
-    return eqns[id].kind == op::constant && eqns[id].attrs.count == 1;
+    const eqn& e = eqns.first[id];
+    return e.kind == op::constant && e.attrs.count == 1;
   }
 };
 
@@ -155,11 +159,12 @@ struct graph {
   }
 
   /// Appends an equation without checking it.
-  constexpr uint32 append(eqn e, view<uint32> in) {
-    e.operands = {static_cast<uint32>(operand_pool.size()), static_cast<uint32>(in.size())};
-    operand_pool.append(in);
+  constexpr uint32 append(const eqn& e, view<uint32> in) {
+    const auto id = static_cast<uint32>(eqns.size());
     eqns.push_back(e);
-    return static_cast<uint32>(eqns.size() - 1);
+    eqns[id].operands = {static_cast<uint32>(operand_pool.size()), static_cast<uint32>(in.size())};
+    operand_pool.append(in);
+    return id;
   }
   /// Appends `o` over `in`; throws when a typing rule is broken.
   constexpr uint32 apply(op o, view<uint32> in, view<int64> attrs = {}, const tensor_type& declared = {});

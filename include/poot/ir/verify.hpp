@@ -11,9 +11,10 @@ constexpr bool verify(const graph_view& g) {
   for (uint32 id = 0; id < g.size(); ++id) {
     const eqn& e = g[id];
     types.clear();
-    for (uint32 in : g.operands(e)) {
-      if (in >= id) fail(text{} << "%" << id << ": " << name(e.kind) << " reads %" << in << " before it is defined");
-      types.push_back(g.type(in));
+    const uint32* const in = g.first_operand(id);
+    for (uint32 k = 0; k < e.operands.count; ++k) {
+      if (in[k] >= id) fail(text{} << "%" << id << ": " << name(e.kind) << " reads %" << in[k] << " before it is defined");
+      types.push_back(g.type(in[k]));
     }
     const typing t = infer(e.kind, g.attrs(e), types, e.type);
     if (!t.ok()) fail(text{} << "%" << id << ": " << describe(e.kind, t, types, g, e.type));

@@ -28,7 +28,7 @@ struct canonicaliser {
   constexpr const eqn& made(uint32 value) const { return r.equation(value); }
   constexpr const tensor_type& type(uint32 id) const { return r.equation(id).type; }
   constexpr bool is_constant(uint32 value, uint64 bits) const {
-    const graph_view b = r.both();
+    const graph_view& b = r.both();
     return b.is_scalar_constant(value) && static_cast<uint64>(b.attrs(value)[0]) == bits;
   }
   /// Stands `value` for `id` where both have the same type.
@@ -65,7 +65,7 @@ struct canonicaliser {
   /// Movement that moves nothing, and reshapes of reshapes.
   constexpr bool drop_movement(uint32 id) {
     const eqn& e = r.equation(id);
-    const uint32 a = r[r.operands(id)[0]];
+    const uint32 a = r[*r.both().first_operand(id)];
     switch (e.kind) {
       case op::reshape:
         if (forward(id, a)) return true;
@@ -117,7 +117,7 @@ struct canonicaliser {
     int count = 0;
     dtype operand_type = e.type.element;
     for (uint32 in : r.operands(id)) {
-      const graph_view b = r.both();
+      const graph_view& b = r.both();
       if (!b.is_scalar_constant(r[in])) return false;
       operand_type = b.type(r[in]).element;
       bits[count++] = static_cast<uint64>(b.attrs(r[in])[0]);
@@ -139,11 +139,11 @@ struct canonicaliser {
     const uint32 origin = e.origin;
     const op o = e.kind;
     if (o != op::mul && o != op::matmul) return;
-    const graph_view b = r.both();
-    const view<uint32> in = r.operands(value);
+    const graph_view& b = r.both();
+    const uint32* const in = b.first_operand(value);
     if (o == op::mul && is_float(e.type.element)) {
-      for (uint32 operand : in)
-        if (b[operand].kind == op::recip) {
+      for (uint32 k = 0; k < 2; ++k)
+        if (b[in[k]].kind == op::recip) {
           notes.numerical_declines.push_back({origin, inexact::reciprocal_division});
           break;
         }
@@ -165,11 +165,12 @@ struct canonicaliser {
     }
     if (ir::is_movement(e.kind) && drop_movement(id)) return;
     if (ir::is_pointwise(e.kind)) {
-      const view<uint32> in = r.operands(id);
+      const uint32* const in = r.both().first_operand(id);
+      const uint32 count = e.operands.count;
       if (fold_constant(id)) return;
-      if (in.size() == 1 && drop_unary(id, e.kind, r[in[0]])) return;
+      if (count == 1 && drop_unary(id, e.kind, r[in[0]])) return;
       if (e.kind == op::select && r[in[1]] == r[in[2]] && forward(id, r[in[1]])) return;
-      if (in.size() == 2) {
+      if (count == 2) {
         uint32 operands[2] = {r[in[0]], r[in[1]]};
         const bool swap = stands_reversed(r.both(), e.kind, operands[0], operands[1]);
         if (swap) std::swap(operands[0], operands[1]);

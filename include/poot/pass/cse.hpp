@@ -12,8 +12,10 @@ namespace detail {
 constexpr uint64 hash_eqn(const graph_view& g, const eqn& e) {
   uint64 h = static_cast<uint64>(e.kind) | static_cast<uint64>(e.type.element) << 8 | static_cast<uint64>(e.type.rank) << 16;
   for (int i = 0; i < e.type.rank; ++i) h = mix(h, static_cast<uint64>(e.type.extents[i].code));
-  for (uint32 in : g.operands(e)) h = mix(h, in);
-  for (int64 a : g.attrs(e)) h = mix(h, static_cast<uint64>(a));
+  const uint32* const in = g.operand_pool.first + e.operands.first;
+  for (uint32 k = 0; k < e.operands.count; ++k) h = mix(h, in[k]);
+  const int64* const attrs = g.attr_pool.first + e.attrs.first;
+  for (uint32 k = 0; k < e.attrs.count; ++k) h = mix(h, static_cast<uint64>(attrs[k]));
   if (e.custom) h = mix(h, hash_text(e.custom->name));
   return h;
 }
@@ -31,11 +33,11 @@ constexpr graph cse(graph g, record& notes) {
   while (capacity < 2 * r.size()) capacity *= 2;
   constexpr uint32 empty = 0xffffffffu;
   vec<uint32> table(capacity, empty);  // open addressing over values of the result
+  const graph_view& built = r.both();
   for (uint32 id = 0; id < r.size(); ++id) {
     const uint32 made = r.copy(id);
     const eqn& e = r.equation(made);
     if (ir::is_named_leaf(e.kind)) continue;
-    const graph_view built = r.both();
     if (e.operands.count == 2) {  // renaming operands may have reversed them
       uint32* in = r.operands_of_made(made);
       if (stands_reversed(built, e.kind, in[0], in[1])) {

@@ -8,17 +8,20 @@ namespace poot::pass {
 
 constexpr graph dce(graph g, record& notes) {
   const auto size = static_cast<uint32>(g.size());
-  vec<uint8> live(size, 0);
+  vec<uint8> needed(size, 0);
+  uint8* const live = needed.data();
+  const graph_view all = g;
   uint32 dead = 0;
   for (const ir::graph_output& o : g.outputs) live[o.value] = 1;
   for (uint32 id = size; id-- > 0;) {
-    const eqn& e = g.eqns[id];
+    const eqn& e = all[id];
     if (!live[id] && !ir::is_named_leaf(e.kind)) {
       ++dead;
       continue;
     }
     live[id] = 1;
-    for (uint32 k = 0; k < e.operands.count; ++k) live[g.operand_pool[e.operands.first + k]] = 1;
+    const uint32* const in = all.first_operand(id);
+    for (uint32 k = 0; k < e.operands.count; ++k) live[in[k]] = 1;
   }
   if (dead == 0) return g;
   rewriter r(std::move(g));

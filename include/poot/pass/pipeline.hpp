@@ -32,13 +32,18 @@ constexpr bool has_packed_values(const graph& g) {
 
 /// Lays the operands out in the order of the equations, without those of equations that are gone.
 constexpr void close_gaps(graph& g) {
-  vec<uint32> pool;
-  pool.reserve(g.operand_pool.size());
-  for (eqn& e : g.eqns) {
-    const view<uint32> in = view<uint32>(g.operand_pool).subview(e.operands.first, e.operands.count);
-    e.operands.first = static_cast<uint32>(pool.size());
-    for (uint32 id : in) pool.push_back(id);
+  vec<uint32> pool(g.operand_pool.size());
+  const uint32* const from = g.operand_pool.data();
+  uint32* const to = pool.data();
+  uint32 end = 0;
+  eqn* const eqns = g.eqns.data();
+  for (size_t id = 0; id < g.eqns.size(); ++id) {
+    ir::slice_of& operands = eqns[id].operands;
+    for (uint32 k = 0; k < operands.count; ++k) to[end + k] = from[operands.first + k];
+    operands.first = end;
+    end += operands.count;
   }
+  pool.truncate(end);
   g.operand_pool = std::move(pool);
 }
 
@@ -47,7 +52,8 @@ template <class Watch = no_watch>
 constexpr prepared run_passes(const graph_view& traced, const target& where, Watch watch = {}) {
   prepared p;
   graph g(traced);
-  for (uint32 id = 0; id < g.eqns.size(); ++id) g.eqns[id].origin = id;
+  eqn* const eqns = g.eqns.data();
+  for (uint32 id = 0, size = static_cast<uint32>(g.size()); id < size; ++id) eqns[id].origin = id;
   const auto made = [&](graph after, pass_id id) {
     g = std::move(after);
     watch(graph_view(g), id);

@@ -60,16 +60,16 @@ struct record {
 /// Requires: no two equations share a run of operands (`graph::append` never lets them).
 class rewriter {
  public:
-  constexpr explicit rewriter(graph source) : graph_(std::move(source)), map_(graph_.size(), 0) {}
+  constexpr explicit rewriter(graph source) : graph_(std::move(source)), both_(graph_), map_(graph_.size(), 0) {}
 
   /// Equations of the source; they are visited from 0 on.
   constexpr uint32 size() const { return static_cast<uint32>(map_.size()); }
   /// Equations of the result that are made, and of the source from the visited one on; likewise their operands.
-  constexpr graph_view both() const { return graph_; }
-  constexpr const eqn& equation(uint32 id) const { return graph_.eqns[id]; }
+  constexpr const graph_view& both() const { return both_; }
+  constexpr const eqn& equation(uint32 id) const { return both_.eqns.first[id]; }
   constexpr view<uint32> operands(uint32 id) const {
-    const ir::slice_of in = graph_.eqns[id].operands;
-    return view<uint32>(graph_.operand_pool).subview(in.first, in.count);
+    const ir::slice_of& in = both_.eqns.first[id].operands;
+    return {both_.operand_pool.first + in.first, in.count};
   }
   /// The operands of an equation of the result, to be changed.
   constexpr uint32* operands_of_made(uint32 value) { return graph_.operand_pool.data() + graph_.eqns[value].operands.first; }
@@ -81,9 +81,12 @@ class rewriter {
     const uint32 made = made_++;
     map_[id] = made;
     if (made == id && !changed_) return made;
-    if (made != id) graph_.eqns[made] = graph_.eqns[id];
-    const ir::slice_of in = graph_.eqns[made].operands;
-    for (uint32 k = 0; k < in.count; ++k) graph_.operand_pool[in.first + k] = map_[graph_.operand_pool[in.first + k]];
+    eqn* const eqns = graph_.eqns.data();
+    if (made != id) eqns[made] = eqns[id];
+    const uint32 count = eqns[made].operands.count;
+    uint32* const in = graph_.operand_pool.data() + eqns[made].operands.first;
+    const uint32* const map = map_.data();
+    for (uint32 k = 0; k < count; ++k) in[k] = map[in[k]];
     return made;
   }
   /// Lets `id` of the source mean value `value` of the result.
@@ -106,12 +109,17 @@ class rewriter {
     } else {
       e.operands.first = static_cast<uint32>(graph_.operand_pool.size());
       graph_.operand_pool.append(operands);
+      both_.operand_pool = graph_.operand_pool;
     }
     graph_.eqns[made_] = e;
     replace(id, made_);
     return made_++;
   }
-  constexpr ir::slice_of keep_attrs(view<int64> attrs) { return graph_.keep_attrs(attrs); }
+  constexpr ir::slice_of keep_attrs(view<int64> attrs) {
+    const ir::slice_of kept = graph_.keep_attrs(attrs);
+    both_.attr_pool = graph_.attr_pool;
+    return kept;
+  }
   constexpr void mark_changed() { changed_ = true; }
 
   /// Renames the outputs and hands the graph over, noting in `notes` whether anything changed.
@@ -125,6 +133,7 @@ class rewriter {
 
  private:
   graph graph_;
+  graph_view both_;  ///< graph_, made anew only where a pool may have moved: its eqns never do
   vec<uint32> map_;
   uint32 made_ = 0;
   bool changed_ = false;
