@@ -21,13 +21,16 @@ namespace detail {
 /// Collects the values a region reads from and writes to memory, and what that costs.
 class launch_builder {
  public:
-  constexpr launch_builder(program& made, const fuse::partition& regions)
-      : p_(made), g_(made.graph), regions_(regions), seen_(g_.size(), 0), read_by_(g_.size(), 0) {
+  constexpr launch_builder(program& made, const graph_view& g, const fuse::partition& regions)
+      : p_(made), g_(g), regions_(regions), region_of_(regions.region_of.data()), seen_(g_.size(), 0), read_by_(g_.size(), 0) {
     // A value is written if an output, a reshape or another region reads it.
-    for (uint32 id = 0; id < g_.size(); ++id)
-      for (uint32 in : g_.operands(id))
-        if (regions.region_of[in] != none && regions.region_of[in] != regions.region_of[id]) read_by_[in] = 1;
-    for (const ir::graph_output& o : g_.outputs) read_by_[o.value] = 1;
+    uint8* const read_by = read_by_.data();
+    for (uint32 id = 0, size = static_cast<uint32>(g_.size()); id < size; ++id) {
+      const uint32* const in = g_.first_operand(id);
+      for (uint32 k = 0, count = g_.operand_count(id); k < count; ++k)
+        if (region_of_[in[k]] != none && region_of_[in[k]] != region_of_[id]) read_by[in[k]] = 1;
+    }
+    for (const ir::graph_output& o : g_.outputs) read_by[o.value] = 1;
   }
 
   constexpr launch build(const fuse::partition::region& r, uint32 index) {
@@ -36,21 +39,27 @@ class launch_builder {
     l.body = r.kind == fuse::region_kind::contraction ? origin::imported : origin::generated;
     l.members = keep(regions_.members_of(r));
     l.inputs.first = static_cast<uint32>(p_.ids.size());
-    for (uint32 id : regions_.members_of(r)) {
+    const uint32* const members = regions_.members.data() + r.members.first;
+    uint32* const seen = seen_.data();
+    for (uint32 m = 0; m < r.members.count; ++m) {
+      const uint32 id = members[m];
       l.flops += flops_of(id, r.space);
-      for (uint32 in : g_.operands(id)) {
-        if (regions_.region_of[in] == index || seen_[in] == index + 1 || is_immediate(r.kind, in)) continue;
-        seen_[in] = index + 1;
+      const uint32* const operands = g_.first_operand(id);
+      for (uint32 k = 0, count = g_.operand_count(id); k < count; ++k) {
+        const uint32 in = operands[k];
+        if (region_of_[in] == index || seen[in] == index + 1 || is_immediate(r.kind, in)) continue;
+        seen[in] = index + 1;
         p_.ids.push_back(in);
         l.bytes += bytes_read(id, in);
       }
     }
     l.inputs.count = static_cast<uint32>(p_.ids.size()) - l.inputs.first;
     l.outputs.first = static_cast<uint32>(p_.ids.size());
-    for (uint32 id : regions_.members_of(r)) {
-      if (!read_by_[id]) continue;
-      p_.ids.push_back(id);
-      l.bytes += bytes_written(id);
+    const uint8* const read_by = read_by_.data();
+    for (uint32 m = 0; m < r.members.count; ++m) {
+      if (!read_by[members[m]]) continue;
+      p_.ids.push_back(members[m]);
+      l.bytes += bytes_written(members[m]);
     }
     l.outputs.count = static_cast<uint32>(p_.ids.size()) - l.outputs.first;
     return l;
@@ -111,13 +120,13 @@ class launch_builder {
   program& p_;
   const graph_view g_;
   const fuse::partition& regions_;
+  const uint32* region_of_;  ///< of regions_
   vec<uint32> seen_;
   vec<uint8> read_by_;
 };
 
 /// An update that is not in place also copies what it does not overwrite.
-constexpr void count_copying_updates(program& p) {
-  const graph_view g = p.graph;
+constexpr void count_copying_updates(program& p, const graph_view& g) {
   for (vec<launch>* list : {&p.launches, &p.prologue})
     for (launch& l : *list) {
       const uint32 id = p.ids[l.members.first];
@@ -127,35 +136,42 @@ constexpr void count_copying_updates(program& p) {
 }
 
 /// What the target cannot do.
-constexpr void refuse_missing(program& p) {
+constexpr void refuse_missing(program& p, const graph_view& g) {
   if (p.planned_for.kind == backend::host) return;
-  for (uint32 id = 0; id < p.graph.size(); ++id) {
-    const ir::op o = p.graph.eqns[id].kind;
+  for (uint32 id = 0; id < g.size(); ++id) {
+    const ir::op o = g[id].kind;
     const bool function = (o >= ir::op::exp && o <= ir::op::erf && o != ir::op::sqrt && o != ir::op::recip) || o == ir::op::pow;
-    if (p.graph.eqns[id].type.element == dtype::f64)
+    if (g[id].type.element == dtype::f64)
       p.refused.push_back({id, function ? capability::f64_functions : capability::f64_values});
     if (o == ir::op::custom) p.refused.push_back({id, capability::custom_functions});
   }
+}
+
+/// What a program of these regions of `g` holds beside its graph.
+constexpr program plan_beside(const graph_view& g, const target& where, fuse::partition regions) {
+  program p;
+  p.planned_for = where;
+  launch_builder builder(p, g, regions);
+  p.launches.reserve(regions.regions.size());
+  for (uint32 i = 0; i < regions.regions.size(); ++i) {
+    const launch l = builder.build(regions.regions[i], i);
+    (regions.regions[i].prologue ? p.prologue : p.launches).push_back(l);
+  }
+  p.declined = std::move(regions.declines);
+  storage_planner(p, g, regions);
+  count_copying_updates(p, g);
+  share_kernels(p, g);
+  find_sections(p);
+  refuse_missing(p, g);
+  return p;
 }
 
 }  // namespace detail
 
 /// A program of exactly these regions, in their order: launches, storage, kernels, sections.
 constexpr program plan_regions(ir::graph optimized, const target& where, fuse::partition regions) {
-  program p;
-  p.planned_for = where;
+  program p = detail::plan_beside(optimized, where, std::move(regions));
   p.graph = std::move(optimized);
-  detail::launch_builder builder(p, regions);
-  for (uint32 i = 0; i < regions.regions.size(); ++i) {
-    const launch l = builder.build(regions.regions[i], i);
-    (regions.regions[i].prologue ? p.prologue : p.launches).push_back(l);
-  }
-  p.declined = std::move(regions.declines);
-  detail::storage_planner(p, regions);
-  detail::count_copying_updates(p);
-  detail::share_kernels(p);
-  detail::find_sections(p);
-  detail::refuse_missing(p);
   return p;
 }
 

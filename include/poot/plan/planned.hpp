@@ -11,28 +11,25 @@
 namespace poot::plan {
 
 struct program_sizes {
-  ir::graph_sizes graph{};
   size_t launches = 0, prologue = 0, ids = 0, placements = 0, copies = 0, kernels = 0, sections = 0, passes = 0,
          numerical_declines = 0, declines = 0, refusals = 0;
   constexpr bool operator==(const program_sizes&) const = default;
   constexpr bool within(const program_sizes& c) const {
-    return graph.within(c.graph) && launches <= c.launches && prologue <= c.prologue && ids <= c.ids &&
-           placements <= c.placements && copies <= c.copies && kernels <= c.kernels && sections <= c.sections &&
-           passes <= c.passes && numerical_declines <= c.numerical_declines && declines <= c.declines &&
-           refusals <= c.refusals;
+    return launches <= c.launches && prologue <= c.prologue && ids <= c.ids && placements <= c.placements &&
+           copies <= c.copies && kernels <= c.kernels && sections <= c.sections && passes <= c.passes &&
+           numerical_declines <= c.numerical_declines && declines <= c.declines && refusals <= c.refusals;
   }
 };
 constexpr program_sizes sizes_of(const program_view& p) {
-  return {ir::sizes_of(p.graph),   p.launches.size(), p.prologue.size(), p.ids.size(),
-          p.placements.size(),     p.copies.size(),   p.kernel_table.size(), p.repeated.size(),
-          p.changed.size(),        p.declined_numerically.size(), p.declined.size(), p.refused.size()};
+  return {p.launches.size(), p.prologue.size(),     p.ids.size(),      p.placements.size(),
+          p.copies.size(),   p.kernel_table.size(), p.repeated.size(), p.changed.size(),
+          p.declined_numerically.size(), p.declined.size(), p.refused.size()};
 }
 
-/// A program in arrays of `Capacity`; `view()` reads it. One that is larger leaves only its sizes.
+/// A program but for its graph in arrays of `Capacity`. One that is larger leaves only its sizes.
 template <program_sizes Capacity>
 struct frozen_program {
   program_sizes sizes{};
-  ir::frozen_graph<Capacity.graph> graph;
   target planned_for{};
   std::array<launch, Capacity.launches> launches{};
   std::array<launch, Capacity.prologue> prologue{};
@@ -47,16 +44,16 @@ struct frozen_program {
   std::array<refusal, Capacity.refusals> refused{};
   int64 arena_bytes = 0, unshared_bytes = 0, table_bytes = 0;
 
-  constexpr explicit frozen_program(const program_view& p) : sizes(sizes_of(p)), graph(p.graph) {
+  constexpr explicit frozen_program(const program_view& p) : sizes(sizes_of(p)) {
     if (!fits()) return;
     copy_scalars(*this, p);
     each_array(*this, p, [](auto& to, const auto& from) { ir::copy_into(to, from); });
   }
   constexpr bool fits() const { return sizes.within(Capacity); }
 
-  constexpr program_view view() const {
+  constexpr program_view view(const graph_view& graph) const {
     program_view p;
-    p.graph = graph.view();
+    p.graph = graph;
     copy_scalars(p, *this);
     p.launches = {launches.data(), sizes.launches};
     p.prologue = {prologue.data(), sizes.prologue};
@@ -120,19 +117,6 @@ struct prepare_model {
 template <auto Model, target Where>
 inline constexpr const auto& prepared_model = ir::freeze<prepare_model<Model, Where>>;
 
-/// A graph on the heap with the content of a frozen one.
-constexpr ir::graph thaw(const graph_view& g) {
-  ir::graph r;
-  r.eqns = vec<ir::eqn>(g.eqns);
-  r.operand_pool = vec<uint32>(g.operand_pool);
-  r.attr_pool = vec<int64>(g.attr_pool);
-  r.char_pool = vec<char>(g.char_pool);
-  r.outputs = vec<ir::graph_output>(g.outputs);
-  r.symbols = vec<ir::symbol>(g.symbols);
-  r.name = g.name;
-  return r;
-}
-
 /// The chosen regions as a constant, for the same reason.
 struct partition_sizes {
   size_t regions = 0, members = 0, equations = 0, declines = 0;
@@ -188,7 +172,7 @@ struct plan_model {
   using frozen = frozen_program<Capacity>;
   constexpr program operator()() const {
     constexpr const auto& ready = prepared_model<Model, Where>;
-    program p = plan_regions(thaw(ready.optimized.view()), Where, chosen_regions<Model, Where, Wanted>.thaw());
+    program p = plan_beside(ready.optimized.view(), Where, chosen_regions<Model, Where, Wanted>.thaw());
     p.changed = view<pass::pass_id>(ready.changed.data(), ready.sizes.passes);
     p.declined_numerically = view<pass::numerical_decline>(ready.numerical_declines.data(), ready.sizes.declines);
     return p;
@@ -198,7 +182,6 @@ struct plan_model {
     constexpr const auto& ready = prepared_model<Model, Where>.sizes;
     constexpr const auto& regions = chosen_regions<Model, Where, Wanted>.sizes;
     program_sizes most;
-    most.graph = ready.graph;
     for (size_t i = 0; i < regions.regions; ++i)
       ++(chosen_regions<Model, Where, Wanted>.regions[i].prologue ? most.prologue : most.launches);
     most.kernels = most.launches;
@@ -220,14 +203,15 @@ inline constexpr const auto& frozen_plan = ir::freeze<plan_model<Model, Where, W
 
 /// The plan of `Model` for `Where`: a program_view.
 template <auto Model, target Where, options Wanted = options{}>
-inline constexpr program_view planned = detail::frozen_plan<Model, Where, Wanted>.view();
+inline constexpr program_view planned =
+    detail::frozen_plan<Model, Where, Wanted>.view(detail::prepared_model<Model, Where>.optimized.view());
 
 /// The same plan on the heap, for a device to load.
 template <auto Model, target Where, options Wanted = options{}>
 program instantiate() {
   const program_view& v = planned<Model, Where, Wanted>;
   program p;
-  p.graph = detail::thaw(v.graph);
+  p.graph = ir::graph(v.graph);
   copy_scalars(p, v);
   each_array(p, v, [](auto& to, const auto& from) { to = from; });
   return p;

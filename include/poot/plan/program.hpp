@@ -72,7 +72,7 @@ struct placement {
 };
 
 /// The value whose memory `id` is: itself, or what it views.
-constexpr uint32 storage_of(view<placement> placements, uint32 id) {
+constexpr uint32 storage_of(const placement* placements, uint32 id) {
   while (placements[id].where == place::view || placements[id].where == place::window) id = placements[id].index;
   return id;
 }
@@ -172,7 +172,7 @@ struct program_view : questions<program_view> {
 
   constexpr const program_view& view_of() const { return *this; }
   constexpr view<uint32> operator()(slice_of s) const { return ids.subview(s.first, s.count); }
-  constexpr uint32 storage_of(uint32 id) const { return plan::storage_of(placements, id); }
+  constexpr uint32 storage_of(uint32 id) const { return plan::storage_of(placements.first, id); }
 };
 
 /// Calls take(to.a, from.a) for each array `a` of two forms of a program: the one list of them.

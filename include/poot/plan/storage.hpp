@@ -9,7 +9,7 @@ using fuse::grouping;
 
 class storage_planner {
  public:
-  constexpr storage_planner(program& made, const fuse::partition& regions) : p_(made), g_(made.graph), regions_(regions) {
+  constexpr storage_planner(program& made, const graph_view& g, const fuse::partition& regions) : p_(made), g_(g), regions_(regions) {
     place_leaves_and_views();
     find_last_uses();
     place_outputs();
@@ -23,7 +23,7 @@ class storage_planner {
 
   constexpr const graph_view& g() const { return g_; }
   constexpr uint32 storage_of(uint32 id) const {
-    return plan::storage_of(p_.placements, id);
+    return plan::storage_of(p_.placements.data(), id);
   }
 
   /// The state that output `o` is the new value of, or none.
@@ -34,9 +34,9 @@ class storage_planner {
   }
 
   constexpr void place_leaves_and_views() {
-    p_.placements.resize(p_.graph.size());
-    for (uint32 id = 0; id < p_.graph.size(); ++id) {
-      const ir::eqn& e = p_.graph.eqns[id];
+    p_.placements.resize(g_.size());
+    for (uint32 id = 0, size = static_cast<uint32>(g_.size()); id < size; ++id) {
+      const ir::eqn& e = g_[id];
       if (e.kind == ir::op::state) states_.push_back(id);
       if (ir::is_named_leaf(e.kind)) p_.placements[id].where = place::leaf;
       else if (e.kind == ir::op::reshape) p_.placements[id] = {place::view, g().operands(id)[0], 0};
@@ -46,23 +46,26 @@ class storage_planner {
 
   /// The launch that makes each value, and the last that reads its storage.
   constexpr void find_last_uses() {
-    made_by_.resize(p_.graph.size(), none);
-    last_use_.resize(p_.graph.size(), none);
-    for (uint32 l = 0; l < p_.launches.size(); ++l) {
-      for (uint32 id : run(p_.launches[l].outputs)) made_by_[id] = last_use_[id] = l;
-      for (uint32 id : run(p_.launches[l].inputs)) last_use_[storage_of(id)] = l;
+    made_by_.resize(g().size(), none);
+    last_use_.resize(g().size(), none);
+    const uint32* const ids = p_.ids.data();
+    uint32 *const made_by = made_by_.data(), *const last_use = last_use_.data();
+    for (uint32 l = 0, count = static_cast<uint32>(p_.launches.size()); l < count; ++l) {
+      const slice_of outputs = p_.launches[l].outputs, inputs = p_.launches[l].inputs;
+      for (uint32 k = 0; k < outputs.count; ++k) made_by[ids[outputs.first + k]] = last_use[ids[outputs.first + k]] = l;
+      for (uint32 k = 0; k < inputs.count; ++k) last_use[storage_of(ids[inputs.first + k])] = l;
     }
-    for (const ir::graph_output& o : p_.graph.outputs) last_use_[storage_of(o.value)] = forever;
+    for (const ir::graph_output& o : g().outputs) last_use_[storage_of(o.value)] = forever;
   }
 
   constexpr view<uint32> run(slice_of s) const { return view<uint32>(p_.ids).subview(s.first, s.count); }
 
   /// A result is written straight into the caller's buffer, a state in place where that is proved; else it is copied.
   constexpr void place_outputs() {
-    const auto count = static_cast<uint32>(p_.graph.outputs.size());
+    const auto count = static_cast<uint32>(g().outputs.size());
     for (uint32 k = 0; k < count; ++k) {
-      const uint32 value = p_.graph.outputs[k].value, stored = storage_of(value);
-      const uint32 leaf = state_written_by(p_.graph.outputs[k]);
+      const uint32 value = g().outputs[k].value, stored = storage_of(value);
+      const uint32 leaf = state_written_by(g().outputs[k]);
       const bool is_state = leaf != none;
       if (is_state && stored == leaf) continue;  // a state that keeps its value
       if (is_state && write_in_place(leaf, stored)) continue;
@@ -98,10 +101,12 @@ class storage_planner {
   /// First fit over the values alive at each launch.
   constexpr void place_arena() {
     vec<uint32> alive;  // values, ascending by offset
+    const uint32* const last_use = last_use_.data();
     for (uint32 l = 0; l < p_.launches.size(); ++l) {
       uint32 kept = 0;
-      for (uint32 id : alive)
-        if (last_use_[id] >= l) alive[kept++] = id;
+      uint32* const values = alive.data();
+      for (uint32 k = 0, count = static_cast<uint32>(alive.size()); k < count; ++k)
+        if (last_use[values[k]] >= l) values[kept++] = values[k];
       alive.truncate(kept);
       for (uint32 id : run(p_.launches[l].outputs)) {
         if (p_.placements[id].where != place::none) continue;
@@ -127,8 +132,8 @@ class storage_planner {
 
   /// Constants with a memory form, and what the prologue makes.
   constexpr void place_tables() {
-    for (uint32 id = 0; id < p_.graph.size(); ++id) {
-      const ir::eqn& e = p_.graph.eqns[id];
+    for (uint32 id = 0, size = static_cast<uint32>(g_.size()); id < size; ++id) {
+      const ir::eqn& e = g_[id];
       const bool table = e.kind == ir::op::constant || e.kind == ir::op::iota;
       if (table && !is_used(id)) continue;
       if (table) place_table(id);
@@ -145,11 +150,11 @@ class storage_planner {
   /// Is the constant read from memory by a launch or an output?
   constexpr bool is_used(uint32 id) {
     if (used_.empty()) {
-      used_.resize(p_.graph.size(), 0);
+      used_.resize(g().size(), 0);
       for (const vec<launch>* list : {&p_.launches, &p_.prologue})
         for (const launch& l : *list)
           for (uint32 in : run(l.inputs)) used_[storage_of(in)] = 1;
-      for (const ir::graph_output& o : p_.graph.outputs) used_[storage_of(o.value)] = 1;
+      for (const ir::graph_output& o : g().outputs) used_[storage_of(o.value)] = 1;
     }
     return used_[id];
   }
