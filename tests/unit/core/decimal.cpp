@@ -77,6 +77,7 @@ constexpr uint64 constant_bits(std::string_view s, float_format f) {
 }
 static_assert(constant_bits("9007199254740993.0000000000000000000000001", binary64) == 0x4340000000000001);
 static_assert(constant_bits("9007199254740993", binary64) == 0x4340000000000000);
+static_assert(constant_bits("9.8813129168249309e-324", binary64) == 2);
 
 }  // namespace
 
