@@ -15,7 +15,7 @@ namespace poot::run::vulkan {
 class entry {
  public:
   entry(plan::program planned, shared_memory& shared, opened_device& device)
-      : program_(std::move(planned)), view_(loadable(program_, device)), shared_(shared), device_(device), context_(device.open),
+      : program_(std::move(planned)), view_(loadable(program_, device)), shared_(shared), context_(device.open),
         bound_(view_), launches_(view_, device), memory_(view_, context_), commands_(context_) {
     own_.resize(view_.graph.size());
     own_results_.resize(view_.graph.outputs.size());
@@ -306,7 +306,6 @@ class entry {
   plan::program program_;
   plan::program_view view_;
   shared_memory& shared_;
-  opened_device& device_;
   context& context_;
   bindings bound_;
   launches launches_;
