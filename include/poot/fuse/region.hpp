@@ -97,19 +97,19 @@ constexpr bool takes_whole_rows(const graph_view& g, uint32 id) {
   const view<int64> at = g.attrs(id);
   for (int i = 0; i < e.type.rank; ++i)
     if (at[2 * e.type.rank + i] != 1) return false;
-  return e.type.last() == g.type(g.operands(id)[0]).last();
+  return e.type.last() == g.type(g.first_operand(id)[0]).last();
 }
 
 constexpr bool is_narrowing_cast(const graph_view& g, uint32 id) {
   if (g[id].kind != op::cast || !is_float(g[id].type.element)) return false;
-  const dtype from = g.type(g.operands(id)[0]).element;
+  const dtype from = g.type(g.first_operand(id)[0]).element;
   return is_float(from) && row(g[id].type.element).block_bytes < row(from).block_bytes;
 }
 
 /// A widening cast of a leaf is part of the load that reads it.
 constexpr bool is_widening_load(const graph_view& g, uint32 id) {
   if (g[id].kind != op::cast || !is_float(g[id].type.element)) return false;
-  const uint32 source = g.operands(id)[0];
+  const uint32 source = g.first_operand(id)[0];
   return ir::is_leaf(g[source].kind) && is_float(g.type(source).element) &&
          row(g[id].type.element).block_bytes > row(g.type(source).element).block_bytes;
 }
@@ -119,11 +119,11 @@ constexpr region_kind kind_of(const graph_view& g, uint32 id) {
   const eqn& e = g[id];
   switch (ir::row(e.kind).kind) {
     case ir::op_class::pointwise:
-      return e.kind == op::cast && is_packed(g.type(g.operands(id)[0]).element) ? region_kind::movement
+      return e.kind == op::cast && is_packed(g.type(g.first_operand(id)[0]).element) ? region_kind::movement
                                                                                 : region_kind::pointwise;
     case ir::op_class::contraction: return region_kind::contraction;
     case ir::op_class::reduction: {
-      const tensor_type& in = g.type(g.operands(id)[0]);
+      const tensor_type& in = g.type(g.first_operand(id)[0]);
       return g.attrs(id)[0] == in.rank - 1 && is_float(in.element) ? region_kind::row : region_kind::reduction;
     }
     case ir::op_class::leaf: return region_kind::generator;

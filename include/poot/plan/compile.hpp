@@ -86,18 +86,18 @@ class launch_builder {
     const ir::eqn& e = g_[id];
     const int64 all = g_.type(in).bytes();
     if (e.kind == ir::op::slice) return e.type.bytes();
-    if ((e.kind == ir::op::gather || e.kind == ir::op::packed_gather) && in == g_.operands(id)[0])
+    if ((e.kind == ir::op::gather || e.kind == ir::op::packed_gather) && in == g_.first_operand(id)[0])
       return byte_size(g_.type(in).element, e.type.element_count());
     if (e.kind == ir::op::indexed_matmul || (e.kind == ir::op::packed_contraction && e.operands.count == 3)) {
       const tensor_type& w = g_.type(in);
       const int64 rows = e.type.extents[0].bound(), experts = w.rank == 3 ? w.extents[0].bound() : 0;
-      if (in == g_.operands(id)[1] && rows < experts) return all / experts * rows;
+      if (in == g_.first_operand(id)[1] && rows < experts) return all / experts * rows;
     }
-    if (e.kind == ir::op::dynamic_update_slice && in == g_.operands(id)[0]) return 0;
+    if (e.kind == ir::op::dynamic_update_slice && in == g_.first_operand(id)[0]) return 0;
     return all;
   }
   constexpr int64 bytes_written(uint32 id) const {
-    return g_[id].kind == ir::op::dynamic_update_slice ? g_.type(g_.operands(id)[1]).bytes() : g_.type(id).bytes();
+    return g_[id].kind == ir::op::dynamic_update_slice ? g_.type(g_.first_operand(id)[1]).bytes() : g_.type(id).bytes();
   }
 
   constexpr int64 flops_of(uint32 id, const tensor_type& space) const {
@@ -106,14 +106,14 @@ class launch_builder {
     switch (e.kind) {
       case ir::op::matmul:
       case ir::op::indexed_matmul:
-      case ir::op::packed_contraction: return each * e.type.element_count() * g_.type(g_.operands(id)[0]).last().bound();
+      case ir::op::packed_contraction: return each * e.type.element_count() * g_.type(g_.first_operand(id)[0]).last().bound();
       case ir::op::conv2d: {
-        const tensor_type& w = g_.type(g_.operands(id)[1]);
+        const tensor_type& w = g_.type(g_.first_operand(id)[1]);
         return each * e.type.element_count() * (w.element_count() / (w.extents[0].bound() ? w.extents[0].bound() : 1));
       }
       default: break;
     }
-    if (ir::is_reduction(e.kind)) return each * g_.type(g_.operands(id)[0]).element_count();
+    if (ir::is_reduction(e.kind)) return each * g_.type(g_.first_operand(id)[0]).element_count();
     return each * (ir::is_pointwise(e.kind) && e.type.last() == space.last() ? space : e.type).element_count();
   }
 
@@ -131,7 +131,7 @@ constexpr void count_copying_updates(program& p, const graph_view& g) {
     for (launch& l : *list) {
       const uint32 id = p.ids[l.members.first];
       if (g[id].kind != ir::op::dynamic_update_slice || p.placements[id].where == place::state) continue;
-      l.bytes += 2 * (g.type(id).bytes() - g.type(g.operands(id)[1]).bytes());
+      l.bytes += 2 * (g.type(id).bytes() - g.type(g.first_operand(id)[1]).bytes());
     }
 }
 
@@ -153,10 +153,9 @@ constexpr program plan_beside(const graph_view& g, const target& where, fuse::pa
   p.planned_for = where;
   launch_builder builder(p, g, regions);
   p.launches.reserve(regions.regions.size());
-  for (uint32 i = 0; i < regions.regions.size(); ++i) {
-    const launch l = builder.build(regions.regions[i], i);
-    (regions.regions[i].prologue ? p.prologue : p.launches).push_back(l);
-  }
+  const fuse::partition::region* const region = regions.regions.data();
+  for (uint32 i = 0, count = static_cast<uint32>(regions.regions.size()); i < count; ++i)
+    (region[i].prologue ? p.prologue : p.launches).push_back(builder.build(region[i], i));
   p.declined = std::move(regions.declines);
   storage_planner(p, g, regions);
   count_copying_updates(p, g);

@@ -39,8 +39,8 @@ class storage_planner {
       const ir::eqn& e = g_[id];
       if (e.kind == ir::op::state) states_.push_back(id);
       if (ir::is_named_leaf(e.kind)) p_.placements[id].where = place::leaf;
-      else if (e.kind == ir::op::reshape) p_.placements[id] = {place::view, g().operands(id)[0], 0};
-      else if (e.kind == ir::op::slice && regions_.region_of[id] == none) p_.placements[id] = {place::window, g().operands(id)[0], 0};
+      else if (e.kind == ir::op::reshape) p_.placements[id] = {place::view, g().first_operand(id)[0], 0};
+      else if (e.kind == ir::op::slice && regions_.region_of[id] == none) p_.placements[id] = {place::window, g().first_operand(id)[0], 0};
     }
   }
 
@@ -86,12 +86,12 @@ class storage_planner {
           p_.placements[at].where != place::none)
         return false;
       chain_.push_back(at);
-      at = storage_of(g().operands(at)[0]);
+      at = storage_of(g().first_operand(at)[0]);
     }
     for (uint32 update : chain_) {
-      const uint32 before = storage_of(g().operands(update)[0]), overwritten_by = made_by_[update];
+      const uint32 before = storage_of(g().first_operand(update)[0]), overwritten_by = made_by_[update];
       for (uint32 k : {1u, 2u})
-        if (storage_of(g().operands(update)[k]) == before) return false;  // the update reads what it overwrites
+        if (storage_of(g().first_operand(update)[k]) == before) return false;  // the update reads what it overwrites
       if (last_use_[before] > overwritten_by) return false;  // read later, or a result itself
     }
     for (uint32 update : chain_) p_.placements[update] = {place::state, state, 0};
