@@ -125,24 +125,30 @@ class shared_memory {
     return true;
   }
 
-  /// The memory of a state, zero when first asked for.
+  /// The memory of a state, zero when first asked for; entries that share it agree on its size.
   storage& state(std::string_view name, int64 bytes) {
-    storage& s = states_[std::string(name)];
-    if (s.bytes() < bytes) s = storage(bytes, paging::as_filled);
-    return s;
+    const auto [at, fresh] = states_.try_emplace(std::string(name));
+    if (fresh) at->second = {storage(bytes, paging::as_filled), bytes};
+    if (at->second.bytes != bytes) fail(text{} << "add_entry: state \"" << name << "\" has another size in an earlier entry");
+    return at->second.memory;
   }
 
   /// Bytes held for weights and states.
   int64 device_bytes() const {
     int64 bytes = 0;
     for (const auto& [name, w] : weights_) bytes += w.interleaved.bytes();
-    for (const auto& [name, s] : states_) bytes += s.bytes();
+    for (const auto& [name, s] : states_) bytes += s.memory.bytes();
     return bytes;
   }
 
  private:
+  struct kept_state {
+    storage memory;
+    int64 bytes = 0;
+  };
+
   std::map<std::string, stored_weight> weights_;
-  std::map<std::string, storage> states_;
+  std::map<std::string, kept_state> states_;
 };
 
 }  // namespace poot::run::host
