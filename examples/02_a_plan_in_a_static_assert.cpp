@@ -10,7 +10,7 @@
 
 using namespace poot::literals;
 
-constexpr auto rms_norm = [](auto x, auto gain) {
+inline constexpr auto rms_norm = [](auto x, auto gain) {
   return x * poot::rsqrt(poot::mean(x * x) + 1e-5_f) * poot::cast<poot::f32>(gain);
 };
 

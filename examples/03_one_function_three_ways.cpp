@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-constexpr auto feed_forward = [](auto x, auto gain, auto up, auto down) {
+inline constexpr auto feed_forward = [](auto x, auto gain, auto up, auto down) {
   const auto h = poot::nn::rms_norm(x, gain);
   return x + poot::matmul_t(poot::nn::silu(poot::matmul_t(h, up)), down);
 };

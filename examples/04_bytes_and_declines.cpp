@@ -12,7 +12,7 @@
 using namespace poot::literals;
 
 // Two layers with a rounding to bf16 between them, and a scale that is divided out at the end.
-constexpr auto layers = [](auto x, auto scale, auto up, auto down) {
+inline constexpr auto layers = [](auto x, auto scale, auto up, auto down) {
   const auto hidden = poot::nn::gelu(poot::matmul_t(x, up));
   const auto narrow = poot::cast<poot::bf16>(hidden);
   const auto y = poot::matmul_t(poot::cast<poot::f32>(narrow) * 3_f, down);

@@ -20,7 +20,7 @@ struct layer_weights {
   BOOST_HANA_DEFINE_STRUCT(layer_weights, (norm_t, attn_norm), (square_t, ffn_up));
 };
 
-constexpr auto layer = [](auto x, auto, auto w) { return x + poot::matmul_t(poot::nn::rms_norm(x, w.attn_norm), w.ffn_up); };
+inline constexpr auto layer = [](auto x, auto, auto w) { return x + poot::matmul_t(poot::nn::rms_norm(x, w.attn_norm), w.ffn_up); };
 
 // `{}` is the number of the layer, `*` the member: blk.0.attn_norm.weight, as GGUF files spell it.
 constexpr auto tree = poot::weights<layer_weights, "blk.{}.*.weight">;

@@ -27,8 +27,8 @@ constexpr auto weights = poot::nn::decoder_weights{
 constexpr auto keys = poot::state<"cache_k.{}", f32, 2, 32, 16>;
 constexpr auto values = poot::state<"cache_v.{}", f32, 2, 32, 16>;
 
-constexpr auto layer = [](auto x, auto, auto at, auto w, auto k, auto v) { return poot::nn::decoder_layer(x, at, w, k, v); };
-constexpr auto head = [](auto x, auto gain, auto w) { return poot::matmul_t(poot::nn::rms_norm(x, gain), w); };
+inline constexpr auto layer = [](auto x, auto, auto at, auto w, auto k, auto v) { return poot::nn::decoder_layer(x, at, w, k, v); };
+inline constexpr auto head = [](auto x, auto gain, auto w) { return poot::matmul_t(poot::nn::rms_norm(x, gain), w); };
 
 constexpr auto embedded = poot::gather(table, token);                                               // [1,64]
 constexpr auto x = poot::repeat<layers>(layer, embedded, position, weights, keys, values);         // [1,64]

@@ -14,7 +14,7 @@ constexpr auto weights = poot::nn::decoder_weights{
     poot::weight<"blk.{}.ffn_down.weight", bf16, 64, 96>};
 constexpr auto keys = poot::state<"cache_k.{}", f32, 2, 32, 16>;
 constexpr auto values = poot::state<"cache_v.{}", f32, 2, 32, 16>;
-constexpr auto layer = [](auto h, auto, auto at, auto w, auto k, auto v) { return poot::nn::decoder_layer(h, at, w, k, v); };
+inline constexpr auto layer = [](auto h, auto, auto at, auto w, auto k, auto v) { return poot::nn::decoder_layer(h, at, w, k, v); };
 constexpr auto y = poot::output<"y">(poot::repeat<8>(layer, x, position, weights, keys, values));
 
 static_assert(poot::planned<y, poot::targets::host>.sections().size() > 0);
