@@ -13,6 +13,9 @@ class replacement_file {
   explicit replacement_file(std::string path) : path_(std::move(path)) {
     static std::atomic<unsigned> serial{0};
     if (path_.find('\0') != std::string::npos) fail("a path to write contains a zero byte");
+    struct ::stat there {};
+    if (::stat(path_.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+      fail(text{} << path_ << ": is there already and is no regular file, so it is not replaced");
     do {
       temporary_ = path_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(serial++);
       file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -130,7 +130,7 @@ class group_reducer {
   }
 
   static constexpr scalar leave(op kind, dtype t, const state& s) {
-    if (kind == op::reduce_argmax) return {dtype::i32, s.index};
+    if (kind == op::reduce_argmax) return {dtype::i32, select(same(s.index, 0xffffffffu), 0u, s.index)};  // of nothing: 0
     if (kind != op::reduce_sum) return {t, s.value};
     return is_float(t) ? round_to(t, from_bits(s.value)) : scalar{t, wrap(t, s.value)};
   }

@@ -11,7 +11,8 @@ namespace poot::run {
 /// Checks buffers against a program's leaves and results.
 class bindings {
  public:
-  explicit bindings(const plan::program_view& p) : p_(p), leaves_(p.graph.size()), results_(p.graph.outputs.size()), elsewhere_(p.graph.size(), 0) {}
+  explicit bindings(const plan::program_view& p) : p_(p), leaves_(p.graph.size()), results_(p.graph.outputs.size()), elsewhere_(p.graph.size(), 0),
+        kept_(p.graph.size(), 0) {}
 
   /// Lends `b` for the input, weight or state called `name`.
   void lend(std::string_view name, const buffer& b) {
@@ -22,7 +23,7 @@ class bindings {
     check(name, p_.graph.type(id), b);
     if (held.data != b.data) moved_ = true;
     held = b;
-    elsewhere_[id] = 0;
+    elsewhere_[id] = kept_[id] = 0;
     changed_ = true;
     changed_leaves_.push_back(id);
   }
@@ -31,6 +32,14 @@ class bindings {
     check(p_.graph.name_of(id), p_.graph.type(id), {this, t});  // any pointer but null
     leaves_[id] = {nullptr, t};
     elsewhere_[id] = changed_ = moved_ = true;
+    changed_leaves_.push_back(id);
+  }
+  /// Says that the executor keeps state `id`, at `data` or, where that is null, where no pointer reaches it. Its dynamic
+  /// extents follow those of what is lent, and stand at their bounds where nothing says more.
+  void keep(uint32 id, void* data) {
+    leaves_[id] = {data, extent_counts()(p_.graph.type(id))};
+    elsewhere_[id] = !data;
+    kept_[id] = changed_ = moved_ = true;
     changed_leaves_.push_back(id);
   }
   /// Lends `b` for the result called `name`.
@@ -69,8 +78,10 @@ class bindings {
       if (!leaves_[id].data && !elsewhere_[id] && leaves_[id].type.element_count() > 0)
         if (leaves_[id].type.rank != p_.graph.type(id).rank || p_.graph.type(id).element_count() > 0)
           fail(text{} << "run: " << ir::name(p_.graph[id].kind) << " \"" << name << "\" is not bound");
-      bind_extents(name, p_.graph.type(id), leaves_[id].type);
+      if (!kept_[id]) bind_extents(name, p_.graph.type(id), leaves_[id].type);
     }
+    for (uint32 id = 0; id < p_.graph.size(); ++id)
+      if (kept_[id]) leaves_[id].type = counts_(p_.graph.type(id));
     for (uint32 k = 0; k < results_.size(); ++k) {
       if (!results_[k].data) continue;
       const std::string_view name = p_.graph.chars(p_.graph.outputs[k].name);
@@ -120,6 +131,7 @@ class bindings {
   plan::program_view p_;
   vec<buffer> leaves_, results_;
   vec<uint8> elsewhere_;  ///< per leaf: it lies where no pointer reaches it
+  vec<uint8> kept_;       ///< per leaf: a state that nobody has lent
   extent_counts counts_;
   vec<uint32> changed_leaves_, settled_leaves_;
   bool changed_ = true, moved_ = true, results_changed_ = true;

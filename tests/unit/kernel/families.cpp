@@ -149,6 +149,19 @@ TEST_CASE("dynamic extents and windows are words of the metadata") {
                               "%s : f32[3,1,L] = matmul %q, %k {transpose_b=1}\n%t : f32[3,1,L] = add %s, %n\noutput \"t\" = %t\n")) == "");
 }
 
+TEST_CASE("reductions over a dynamic extent that counts nothing") {
+  for (const char* kind : {"reduce_sum", "reduce_max", "reduce_min", "reduce_argmax"})
+    for (const char* t : {"f32", "i32"}) {
+      const std::string result = std::string(kind) == "reduce_argmax" ? "i32" : t;
+      const ir::graph g = ir::parse("graph t {\n%x : " + std::string(t) + "[L<=8,4] = input \"x\"\n%a : " + result + "[1,4] = " + kind +
+                                    " %x {axis=0}\n%y : " + t + "[4,L] = transpose %x {perm=[1,0]}\n%b : " + result + "[4,1] = " + kind +
+                                    " %y {axis=1}\noutput \"a\" = %a\noutput \"b\" = %b\n}\n");
+      const std::vector<ir::named_tensor> empty{{"x", ir::tensor(type_of(t == std::string("f32") ? f32 : i32, 0, 4))}};
+      kernel_machine machine(plan::compile(g, targets::vulkan_lavapipe));
+      CHECK(difference(ir::interpret(machine.program().graph, {empty.data(), 1}), machine.run(empty)) == "");
+    }
+}
+
 TEST_CASE("random numbers do not depend on how many there are") {
   for (const char* n : {"1", "4", "7", "1000"})
     CHECK(disagreement(graph_of(with("%s : u32[] = input \"s\"\n%o : u32[] = input \"o\"\n%r : f32[$] = random_uniform %s, %o\noutput \"r\" = %r\n", n))) == "");

@@ -4,6 +4,7 @@
 #include <poot/run/host/device.hpp>
 
 #include <cmath>
+#include <cstdlib>
 #include <string>
 
 using namespace poot;
@@ -91,4 +92,29 @@ TEST_CASE("entries that share a state agree on its size, and a state never moves
   first.run();
   again.run();
   CHECK(static_cast<const float*>(first.result("kept").data)[3] == 2.0f);
+}
+
+TEST_CASE("a state that nobody lends has the extents of what is lent") {
+  graph g("running_sum");
+  const extent n = g.dynamic("N", 8);
+  const value x = g.input("x", f32, {n, 4}), kept = g.state("kept", f32, {n, 4});
+  g.output("kept", kept + x);
+  auto session = host(1).load(compile(g, targets::host));
+  const float ones[12]{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  for (float times : {1.0f, 2.0f}) {
+    session.bind("x", read_only(ones, f32, 3, 4)).run();
+    const buffer sum = session.result("kept");
+    CHECK(sum.type == type_of(f32, 3, 4));
+    CHECK(static_cast<const float*>(sum.data)[11] == times);
+  }
+}
+
+TEST_CASE("refuses a number of threads that no machine has, and environment that names none") {
+  CHECK_THROWS_WITH_AS(host(100000).load(softmax_of_dynamic(1)), "host: 100000 threads; they are 1 to 1024, or 0", error);
+  CHECK_THROWS_WITH_AS(host(-3).load(softmax_of_dynamic(1)), "host: -3 threads; they are 1 to 1024, or 0", error);
+  const char* const before = std::getenv("POOT_THREADS");
+  const std::string kept = before ? before : "";
+  ::setenv("POOT_THREADS", "many", 1);
+  CHECK_THROWS_WITH_AS(host().load(softmax_of_dynamic(1)), "POOT_THREADS=many: must be a number from 1 to 1024", error);
+  before ? ::setenv("POOT_THREADS", kept.c_str(), 1) : ::unsetenv("POOT_THREADS");
 }

@@ -78,10 +78,8 @@ class entry {
 
   void own_states() {
     for (uint32 id = 0; id < view_.graph.size(); ++id)
-      if (view_.graph[id].kind == ir::op::state) {
-        const tensor_type t = extent_counts()(view_.graph.type(id));
-        bound_.lend(view_.graph.name_of(id), {shared_.state(view_.graph.name_of(id), t.bytes()).data(), t});
-      }
+      if (view_.graph[id].kind == ir::op::state)
+        bound_.keep(id, shared_.state(view_.graph.name_of(id), view_.graph.type(id).bytes()).data());
   }
 
   /// Tells the shared memory how this program reads each weight.

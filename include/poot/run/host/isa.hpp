@@ -10,7 +10,7 @@
 /// is the one to call. Inside a body no templates of the standard library: their instantiations would be compiled
 /// for the wider set and shared with the rest of the program.
 
-#include <poot/core/integers.hpp>
+#include <poot/core/error.hpp>
 
 #include <atomic>
 #include <cstdlib>
@@ -46,13 +46,14 @@ inline isa detect() {
 }
 
 namespace detail {
-/// The environment's POOT_ISA if it names a set that exists here, else the widest.
+/// The environment's POOT_ISA, or the widest below it that exists here. Throws `error` where it names none.
 inline isa initial() {
   const isa widest = detect();
-  if (const char* asked = std::getenv("POOT_ISA"))
-    for (const isa i : {isa::baseline, isa::avx2, isa::avx512})
-      if (name(i) == asked && i <= widest) return i;
-  return widest;
+  const char* const asked = std::getenv("POOT_ISA");
+  if (!asked || !*asked) return widest;
+  for (const isa i : {isa::baseline, isa::avx2, isa::avx512})
+    if (name(i) == asked) return i <= widest ? i : widest;
+  fail(text{} << "POOT_ISA=" << asked << ": must be baseline, avx2 or avx512");
 }
 inline std::atomic<isa>& chosen() {
   static std::atomic<isa> value{initial()};

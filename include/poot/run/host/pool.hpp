@@ -4,7 +4,7 @@
 /// A loop costs no allocation. Inside a loop (of any pool), and on one thread, a loop runs where it is called, as the
 /// thread of the outer one. Every body runs in the floating-point environment of float_environment.hpp.
 
-#include <poot/core/integers.hpp>
+#include <poot/core/error.hpp>
 #include <poot/run/host/float_environment.hpp>
 
 #include <atomic>
@@ -13,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <type_traits>
 
@@ -34,17 +35,23 @@ class pool {
  public:
   using body = void (*)(void* context, int64 begin, int64 end, int thread);
 
-  /// 0 threads: as many as the environment's POOT_THREADS says, else one for each processor.
-  explicit pool(int threads = 0) : threads_(threads > 0 ? threads : default_threads()) {
+  static constexpr int most_threads = 1024;
+
+  /// 0 threads: as many as the environment's POOT_THREADS says, else one for each processor. Throws `error` for a number
+  /// out of range, and where the system has no more threads.
+  explicit pool(int threads = 0) : threads_(threads != 0 ? threads : default_threads()) {
+    if (threads_ < 1 || threads_ > most_threads) fail(text{} << "host: " << threads_ << " threads; they are 1 to " << most_threads << ", or 0");
     if (threads_ > 1) workers_ = std::make_unique<worker[]>(static_cast<size_t>(threads_ - 1));
-    for (int i = 1; i < threads_; ++i) workers_[i - 1].thread = std::thread([this, i] { work(i); });
+    for (int i = 1; i < threads_; ++i) {
+      try {
+        workers_[i - 1].thread = std::thread([this, i] { work(i); });
+      } catch (const std::system_error&) {
+        end(i);
+        fail(text{} << "host: the system started " << i << " of " << threads_ << " threads");
+      }
+    }
   }
-  ~pool() {
-    if (threads_ == 1) return;
-    stop_ = true;
-    publish();
-    for (int i = 1; i < threads_; ++i) workers_[i - 1].thread.join();
-  }
+  ~pool() { end(threads_); }
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
 
@@ -97,9 +104,21 @@ class pool {
     std::exception_ptr failure;
   };
 
+  /// Ends the first `count` threads, the caller's among them.
+  void end(int count) {
+    if (count == 1) return;
+    stop_ = true;
+    publish();
+    for (int i = 1; i < count; ++i) workers_[i - 1].thread.join();
+  }
+
   static int default_threads() {
-    if (const char* asked = std::getenv("POOT_THREADS"))
-      if (const int n = std::atoi(asked); n > 0 && n <= 1024) return n;
+    if (const char* asked = std::getenv("POOT_THREADS"); asked && *asked) {
+      char* rest = nullptr;
+      const long n = std::strtol(asked, &rest, 10);
+      if (*rest != 0 || n < 1 || n > most_threads) fail(text{} << "POOT_THREADS=" << asked << ": must be a number from 1 to " << most_threads);
+      return static_cast<int>(n);
+    }
     const unsigned n = std::thread::hardware_concurrency();
     return n ? static_cast<int>(n) : 1;
   }

@@ -100,7 +100,7 @@ class entry {
       if (view_.graph[id].kind == ir::op::weight) shared_.note_weight(name);
       if (view_.graph[id].kind == ir::op::state) {
         memory_.leaves[id] = &shared_.state(name, bytes);
-        bound_.provide(id, extent_counts()(view_.graph.type(id)));
+        bound_.keep(id, nullptr);
       }
       if (view_.graph[id].kind != ir::op::input) continue;
       own_[id] = leaf_storage(id);
