@@ -181,6 +181,7 @@ constexpr fuse::partition choose_regions(const graph_view& optimized, const targ
   allowed.fuse_narrow_casts = wanted.fuse_narrow_casts;
   allowed.horizontal = wanted.horizontal;
   allowed.max_buffers = static_cast<uint32>(where.caps.max_buffers);
+  if (where.kind != backend::host) allowed.max_members = 128;  // drivers compile long kernels slowly
   return fuse::choose_regions(optimized, allowed, wanted.fuse);
 }
 
