@@ -362,7 +362,7 @@ void add_bench_command(CLI::App& app, outcome& result) {
   auto a = std::make_shared<bench_arguments>();
   command->add_flag("--json", a->json, "One JSON object a line, with the keys of benchmarks/peers/README.md");
   command->add_option("--only", a->only, "A regular expression on the names of workloads");
-  command->add_option("--threads", a->threads, "0: one for each processor")->capture_default_str()->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", a->threads, "0: one for each processor")->capture_default_str()->check(CLI::Range(0, 1024));
   command->add_option("--seconds", a->seconds, "For each contestant of a workload")->capture_default_str()->check(CLI::PositiveNumber);
   command->callback([a, &result] { result.status = run_bench(*a); });
 }

@@ -42,6 +42,7 @@ void print_plan(const language_model& model) {
 }
 
 int generate(const generate_arguments& a) {
+  if (!(a.temperature >= 0)) fail("--temperature: must be a number");
   model_options options;
   options.device = a.device;
   options.threads = a.threads;
@@ -106,12 +107,12 @@ void add_generate_command(CLI::App& app, outcome& result) {
   auto a = std::make_shared<generate_arguments>();
   command->add_option("model", a->model, "The GGUF file")->required()->check(CLI::ExistingFile);
   command->add_option("-p,--prompt", a->prompt, "Text to continue");
-  command->add_option("-n,--tokens", a->tokens, "Tokens to generate at most")->capture_default_str()->check(CLI::PositiveNumber);
-  command->add_option("--temperature", a->temperature, "0: always the likeliest token")->capture_default_str()->check(CLI::NonNegativeNumber);
+  command->add_option("-n,--tokens", a->tokens, "Tokens to generate at most")->capture_default_str()->check(CLI::Range(1, 1 << 30));
+  command->add_option("--temperature", a->temperature, "0: always the likeliest token")->capture_default_str()->check(CLI::Range(0.0, 1e6));
   command->add_option("--seed", a->seed, "Of the draws")->capture_default_str();
   add_device_option(*command, a->device);
-  command->add_option("--threads", a->threads, "0: one for each processor")->capture_default_str()->check(CLI::NonNegativeNumber);
-  command->add_option("--context", a->context, "Positions to keep; 0: the model's own, at most 4096")->capture_default_str()->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", a->threads, "0: one for each processor")->capture_default_str()->check(CLI::Range(0, 1024));
+  command->add_option("--context", a->context, "Positions to keep; 0: the model's own, at most 4096")->capture_default_str()->check(CLI::Range(0, 1 << 30));
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");
   command->add_flag("--check", a->check, "Run every region fused and unfused and name the first value that differs; compare every logit's bits");
   command->callback([a, &result] { result.status = generate(*a); });
