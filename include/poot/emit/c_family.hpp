@@ -57,6 +57,8 @@ class c_family {
   constexpr virtual std::string_view qualifier(opcode) const { return {}; }
   /// Whether literal zeros are calls of the prelude, because compilers of the dialect know too much about zeros.
   constexpr virtual bool hides_zeros() const { return false; }
+  /// Around the bits of a literal number.
+  constexpr virtual spelling literal_of_bits() const { return spell(opcode::from_bits); }
   /// Operations on values, and atomic ones.
   constexpr virtual spelling spell(opcode c) const {
     switch (c) {
@@ -317,7 +319,7 @@ class c_family {
         return;
       }
     }
-    const spelling s = spell(opcode::from_bits);
+    const spelling s = literal_of_bits();
     out_ << s.before;
     out_.hex(bits) << 'u' << s.after;
   }

@@ -72,6 +72,7 @@ class glsl final : public c_family {
     return c >= opcode::fadd && c <= opcode::ffma ? "precise " : "";
   }
   constexpr bool hides_zeros() const override { return true; }
+  constexpr spelling literal_of_bits() const override { return {"uintBitsToFloat(", "", ")"}; }
   constexpr spelling spell(opcode c) const override {
     switch (c) {
       case opcode::fadd: return {"", " + ", ""};
@@ -84,7 +85,8 @@ class glsl final : public c_family {
       case opcode::fless_equal: return options_.flushes ? spelling{"poot_fless_equal(", ", ", ")"} : c_family::spell(c);
       case opcode::fequal: return options_.flushes ? spelling{"poot_fequal(", ", ", ")"} : c_family::spell(c);
       case opcode::to_bits: return {"floatBitsToUint(", "", ")"};
-      case opcode::from_bits: return {"uintBitsToFloat(", "", ")"};
+      case opcode::from_bits: return {"poot_number(", "", ")"};
+      case opcode::to_number: return {"poot_number_of(", "", ")"};
       case opcode::atomic_and: return {"atomicAnd(", ", ", ")"};
       case opcode::atomic_or: return {"atomicOr(", ", ", ")"};
       default: return c_family::spell(c);

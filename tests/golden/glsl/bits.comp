@@ -10,6 +10,9 @@ layout(std430, set = 0, binding = 3) buffer poot_b2 { uint b2[]; };  // cleared
 // Zeros that no compiler sees: there is one workgroup along z. Mesa 22.3 takes x * 0, 0 / x and x / 0 for 0, x + 0 for x.
 float poot_zero() { return uintBitsToFloat(gl_NumWorkGroups.z - 1u); }
 float poot_minus_zero() { return uintBitsToFloat(gl_NumWorkGroups.z + 0x7fffffffu); }
+// Words that become numbers: what a compiler finds to be zero, as the comparison of a value with itself, stays hidden too.
+float poot_number(uint bits) { return uintBitsToFloat(bits ^ (gl_NumWorkGroups.z - 1u)); }
+float poot_number_of(uint integer) { return float(int(integer ^ (gl_NumWorkGroups.z - 1u))); }
 
 uint poot_mul_high(uint a, uint b) {
   uint high, low;

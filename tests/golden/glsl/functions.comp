@@ -9,6 +9,9 @@ layout(std430, set = 0, binding = 2) writeonly buffer poot_b1 { uint b1[]; };  /
 // Zeros that no compiler sees: there is one workgroup along z. Mesa 22.3 takes x * 0, 0 / x and x / 0 for 0, x + 0 for x.
 float poot_zero() { return uintBitsToFloat(gl_NumWorkGroups.z - 1u); }
 float poot_minus_zero() { return uintBitsToFloat(gl_NumWorkGroups.z + 0x7fffffffu); }
+// Words that become numbers: what a compiler finds to be zero, as the comparison of a value with itself, stays hidden too.
+float poot_number(uint bits) { return uintBitsToFloat(bits ^ (gl_NumWorkGroups.z - 1u)); }
+float poot_number_of(uint integer) { return float(int(integer ^ (gl_NumWorkGroups.z - 1u))); }
 
 uint poot_mul_high(uint a, uint b) {
   uint high, low;
@@ -31,11 +34,11 @@ float poot_exp(float p0) {
   bool v4 = p0 < -104.0f;
   uint v6 = floatBitsToUint(p0);
   uint v7 = v4 ? 0xc3300000u : v6;
-  float v8 = uintBitsToFloat(v7);
+  float v8 = poot_number(v7);
   bool v9 = 89.0f < v8;
   uint v11 = floatBitsToUint(v8);
   uint v12 = v9 ? 0x42b20000u : v11;
-  float v13 = uintBitsToFloat(v12);
+  float v13 = poot_number(v12);
   precise float v15 = v13 * uintBitsToFloat(0x3fb8aa3bu);
   precise float v17 = v15 + uintBitsToFloat(0x4b4000feu);
   precise float v18 = v17 - uintBitsToFloat(0x4b4000feu);
@@ -58,11 +61,11 @@ float poot_exp(float p0) {
   uint v42 = floatBitsToUint(v17);
   uint v44 = v42 >> 1u;
   uint v46 = v44 << 23u;
-  float v47 = uintBitsToFloat(v46);
+  float v47 = poot_number(v46);
   precise float v48 = v41 * v47;
   uint v49 = v42 - v44;
   uint v50 = v49 << 23u;
-  float v51 = uintBitsToFloat(v50);
+  float v51 = poot_number(v50);
   precise float v52 = v48 * v51;
   return v52;
 }
@@ -75,12 +78,12 @@ float poot_log(float p0) {
   precise float v9 = p0 * uintBitsToFloat(0x4b000000u);
   uint v10 = floatBitsToUint(v9);
   uint v11 = v7 ? v10 : v1;
-  float v12 = uintBitsToFloat(v11);
+  float v12 = poot_number(v11);
   uint v13 = floatBitsToUint(v12);
   uint v15 = v13 + 0x4afb0du;
   uint v17 = v15 & 0x7fffffu;
   uint v19 = v17 + 0x3f3504f3u;
-  float v20 = uintBitsToFloat(v19);
+  float v20 = poot_number(v19);
   precise float v22 = v20 - 1.0f;
   precise float v23 = v22 * v22;
   precise float v24 = v22 * v23;
@@ -102,7 +105,7 @@ float poot_log(float p0) {
   uint v49 = v15 >> 23u;
   uint v52 = v7 ? 150u : 127u;
   uint v53 = v49 - v52;
-  float v54 = float(int(v53));
+  float v54 = poot_number_of(v53);
   precise float v56 = v54 * uintBitsToFloat(0x35bfbe8eu);
   precise float v57 = v47 + v56;
   precise float v59 = v23 * uintBitsToFloat(0x3f000000u);
@@ -115,24 +118,24 @@ float poot_log(float p0) {
   uint v68 = v1 << 1u;
   bool v70 = v68 == 0u;
   uint v73 = v70 ? 0xff800000u : 0x7fc00000u;
-  float v74 = uintBitsToFloat(v73);
+  float v74 = poot_number(v73);
   uint v75 = floatBitsToUint(v74);
   uint v76 = v67 ? 0x7f800000u : v75;
-  float v77 = uintBitsToFloat(v76);
+  float v77 = poot_number(v76);
   uint v78 = floatBitsToUint(v77);
   uint v79 = v5 ? v65 : v78;
-  float v80 = uintBitsToFloat(v79);
+  float v80 = poot_number(v79);
   return v80;
 }
 
 float poot_tanh(float p0) {
   uint v2 = floatBitsToUint(p0);
   uint v4 = v2 & 0x7fffffffu;
-  float v5 = uintBitsToFloat(v4);
+  float v5 = poot_number(v4);
   bool v6 = uintBitsToFloat(0x41180000u) < v5;
   uint v8 = floatBitsToUint(v5);
   uint v9 = v6 ? 0x41180000u : v8;
-  float v10 = uintBitsToFloat(v9);
+  float v10 = poot_number(v9);
   bool v12 = v10 < uintBitsToFloat(0x3ea00000u);
   precise float v13 = v10 * v10;
   precise float v14 = v13 * v10;
@@ -148,7 +151,7 @@ float poot_tanh(float p0) {
   precise float v29 = v27 + uintBitsToFloat(0x4b40007fu);
   uint v30 = floatBitsToUint(v29);
   uint v32 = v30 << 23u;
-  float v33 = uintBitsToFloat(v32);
+  float v33 = poot_number(v32);
   precise float v34 = v29 - uintBitsToFloat(0x4b40007fu);
   precise float v36 = v34 * uintBitsToFloat(0x3f317200u);
   precise float v37 = v25 - v36;
@@ -172,22 +175,22 @@ float poot_tanh(float p0) {
   precise float v63 = v60 / v62;
   uint v64 = floatBitsToUint(v63);
   uint v65 = v12 ? v24 : v64;
-  float v66 = uintBitsToFloat(v65);
+  float v66 = poot_number(v65);
   uint v67 = floatBitsToUint(v66);
   uint v69 = v2 & 0x80000000u;
   uint v70 = v67 | v69;
-  float v71 = uintBitsToFloat(v70);
+  float v71 = poot_number(v70);
   return v71;
 }
 
 float poot_erf(float p0) {
   uint v2 = floatBitsToUint(p0);
   uint v4 = v2 & 0x7fffffffu;
-  float v5 = uintBitsToFloat(v4);
+  float v5 = poot_number(v4);
   bool v6 = 4.0f < v5;
   uint v8 = floatBitsToUint(v5);
   uint v9 = v6 ? 0x40800000u : v8;
-  float v10 = uintBitsToFloat(v9);
+  float v10 = poot_number(v9);
   bool v12 = v10 < uintBitsToFloat(0x3f6c0000u);
   precise float v14 = v10 * v10;
   precise float v15 = uintBitsToFloat(0xba1d2471u) * v14;
@@ -236,28 +239,28 @@ float poot_erf(float p0) {
   precise float v80 = 1.0f + v79;
   uint v81 = floatBitsToUint(v56);
   uint v83 = v81 << 23u;
-  float v84 = uintBitsToFloat(v83);
+  float v84 = poot_number(v83);
   precise float v85 = v80 * v84;
   precise float v86 = 1.0f - v85;
   uint v87 = floatBitsToUint(v86);
   uint v89 = v2 & 0x80000000u;
   uint v90 = v87 | v89;
-  float v91 = uintBitsToFloat(v90);
+  float v91 = poot_number(v90);
   uint v92 = floatBitsToUint(v91);
   uint v93 = v12 ? v32 : v92;
-  float v94 = uintBitsToFloat(v93);
+  float v94 = poot_number(v93);
   return v94;
 }
 
 float poot_sin(float p0) {
   uint v1 = floatBitsToUint(p0);
   uint v3 = v1 & 0x7fffffffu;
-  float v4 = uintBitsToFloat(v3);
+  float v4 = poot_number(v3);
   uint v5 = floatBitsToUint(v4);
   bool v7 = v5 < 0x7f800000u;
   bool v9 = v4 < uintBitsToFloat(0x49c00000u);
   uint v11 = v9 ? v5 : 0u;
-  float v12 = uintBitsToFloat(v11);
+  float v12 = poot_number(v11);
   precise float v14 = v12 * uintBitsToFloat(0x3f22f983u);
   precise float v16 = v14 + uintBitsToFloat(0x4b400000u);
   uint v17 = floatBitsToUint(v16);
@@ -310,31 +313,31 @@ float poot_sin(float p0) {
   precise float v78 = v68 + v77;
   uint v79 = floatBitsToUint(v78);
   uint v80 = v20 ? v64 : v79;
-  float v81 = uintBitsToFloat(v80);
+  float v81 = poot_number(v80);
   uint v82 = floatBitsToUint(v81);
   uint v84 = v17 & 2u;
   uint v86 = v84 << 30u;
   uint v87 = v82 ^ v86;
-  float v88 = uintBitsToFloat(v87);
+  float v88 = poot_number(v87);
   uint v89 = floatBitsToUint(v88);
   uint v91 = v7 ? v89 : 0x7fc00000u;
-  float v92 = uintBitsToFloat(v91);
+  float v92 = poot_number(v91);
   uint v93 = floatBitsToUint(v92);
   uint v95 = v1 & 0x80000000u;
   uint v96 = v93 ^ v95;
-  float v97 = uintBitsToFloat(v96);
+  float v97 = poot_number(v96);
   return v97;
 }
 
 float poot_cos(float p0) {
   uint v1 = floatBitsToUint(p0);
   uint v3 = v1 & 0x7fffffffu;
-  float v4 = uintBitsToFloat(v3);
+  float v4 = poot_number(v3);
   uint v5 = floatBitsToUint(v4);
   bool v7 = v5 < 0x7f800000u;
   bool v9 = v4 < uintBitsToFloat(0x49c00000u);
   uint v11 = v9 ? v5 : 0u;
-  float v12 = uintBitsToFloat(v11);
+  float v12 = poot_number(v11);
   precise float v14 = v12 * uintBitsToFloat(0x3f22f983u);
   precise float v16 = v14 + uintBitsToFloat(0x4b400000u);
   uint v17 = floatBitsToUint(v16);
@@ -388,15 +391,15 @@ float poot_cos(float p0) {
   precise float v79 = v69 + v78;
   uint v80 = floatBitsToUint(v79);
   uint v81 = v21 ? v65 : v80;
-  float v82 = uintBitsToFloat(v81);
+  float v82 = poot_number(v81);
   uint v83 = floatBitsToUint(v82);
   uint v85 = v19 & 2u;
   uint v87 = v85 << 30u;
   uint v88 = v83 ^ v87;
-  float v89 = uintBitsToFloat(v88);
+  float v89 = poot_number(v88);
   uint v90 = floatBitsToUint(v89);
   uint v92 = v7 ? v90 : 0x7fc00000u;
-  float v93 = uintBitsToFloat(v92);
+  float v93 = poot_number(v92);
   return v93;
 }
 
@@ -412,9 +415,9 @@ float poot_pow(float p0, float p1) {
   bool v15 = int(v8) < int(0u);
   bool v17 = v4 < 0x4b800000u;
   uint v18 = v17 ? v2 : 0u;
-  float v19 = uintBitsToFloat(v18);
+  float v19 = poot_number(v18);
   uint v20 = uint(int(v19));
-  float v21 = float(int(v20));
+  float v21 = poot_number_of(v20);
   bool v22 = v21 == v19;
   bool v23 = v11 == 0u;
   bool v24 = v22 || v23;
@@ -429,37 +432,37 @@ float poot_pow(float p0, float p1) {
   bool v33 = v23 && v30;
   bool v34 = v32 || v33;
   uint v35 = v34 ? 0x7f800000u : 0u;
-  float v36 = uintBitsToFloat(v35);
+  float v36 = poot_number(v35);
   uint v37 = floatBitsToUint(v36);
   bool v41 = p1 < uintBitsToFloat(0xcf000000u);
   uint v43 = v41 ? 0xcf000000u : v2;
-  float v44 = uintBitsToFloat(v43);
+  float v44 = poot_number(v43);
   bool v45 = uintBitsToFloat(0x4f000000u) < v44;
   uint v47 = floatBitsToUint(v44);
   uint v48 = v45 ? 0x4f000000u : v47;
-  float v49 = uintBitsToFloat(v48);
+  float v49 = poot_number(v48);
   uint v50 = floatBitsToUint(v49);
   uint v52 = v50 & 0xfffff000u;
-  float v53 = uintBitsToFloat(v52);
+  float v53 = poot_number(v52);
   bool v55 = v11 < 0x800000u;
-  float v56 = uintBitsToFloat(v11);
+  float v56 = poot_number(v11);
   precise float v58 = v56 * uintBitsToFloat(0x4b000000u);
   uint v59 = floatBitsToUint(v58);
   uint v60 = floatBitsToUint(v56);
   uint v61 = v55 ? v59 : v60;
-  float v62 = uintBitsToFloat(v61);
+  float v62 = poot_number(v61);
   uint v63 = floatBitsToUint(v62);
   uint v65 = v63 + 0x4afb0du;
   uint v67 = v65 & 0x7fffffu;
   uint v69 = v67 + 0x3f3504f3u;
-  float v70 = uintBitsToFloat(v69);
+  float v70 = poot_number(v69);
   precise float v71 = v70 - 1.0f;
   precise float v72 = v70 + 1.0f;
   precise float v73 = 1.0f / v72;
   precise float v74 = v71 * v73;
   uint v75 = floatBitsToUint(v74);
   uint v76 = v75 & 0xfffff000u;
-  float v77 = uintBitsToFloat(v76);
+  float v77 = poot_number(v76);
   precise float v79 = v77 * v77;
   precise float v80 = 3.0f + v79;
   precise float v81 = v74 * v74;
@@ -471,7 +474,7 @@ float poot_pow(float p0, float p1) {
   precise float v90 = v82 * v89;
   uint v91 = floatBitsToUint(v72);
   uint v92 = v91 & 0xfffff000u;
-  float v93 = uintBitsToFloat(v92);
+  float v93 = poot_number(v92);
   precise float v94 = v77 * v93;
   precise float v95 = v71 - v94;
   precise float v96 = v93 - 1.0f;
@@ -485,7 +488,7 @@ float poot_pow(float p0, float p1) {
   precise float v104 = v80 + v103;
   uint v105 = floatBitsToUint(v104);
   uint v106 = v105 & 0xfffff000u;
-  float v107 = uintBitsToFloat(v106);
+  float v107 = poot_number(v106);
   precise float v108 = v77 * v107;
   precise float v109 = v100 * v107;
   precise float v110 = v107 - 3.0f;
@@ -496,7 +499,7 @@ float poot_pow(float p0, float p1) {
   precise float v115 = v108 + v114;
   uint v116 = floatBitsToUint(v115);
   uint v117 = v116 & 0xfffff000u;
-  float v118 = uintBitsToFloat(v117);
+  float v118 = poot_number(v117);
   precise float v120 = v118 * uintBitsToFloat(0x3f763000u);
   precise float v122 = v118 * uintBitsToFloat(0x3904ee1du);
   precise float v123 = v118 - v108;
@@ -507,11 +510,11 @@ float poot_pow(float p0, float p1) {
   uint v130 = v65 >> 23u;
   uint v133 = v55 ? 150u : 127u;
   uint v134 = v130 - v133;
-  float v135 = float(int(v134));
+  float v135 = poot_number_of(v134);
   precise float v136 = v128 + v135;
   uint v137 = floatBitsToUint(v136);
   uint v138 = v137 & 0xfffff000u;
-  float v139 = uintBitsToFloat(v138);
+  float v139 = poot_number(v138);
   precise float v140 = v53 * v139;
   precise float v141 = v49 - v53;
   precise float v142 = v141 * v139;
@@ -525,14 +528,14 @@ float poot_pow(float p0, float p1) {
   bool v153 = 129.0f < v148;
   uint v155 = floatBitsToUint(v140);
   uint v156 = v153 ? 0x43010000u : v155;
-  float v157 = uintBitsToFloat(v156);
+  float v157 = poot_number(v156);
   uint v158 = floatBitsToUint(v157);
   uint v159 = v150 ? 0xc37e0000u : v158;
-  float v160 = uintBitsToFloat(v159);
+  float v160 = poot_number(v159);
   bool v161 = v150 || v153;
   uint v162 = floatBitsToUint(v147);
   uint v163 = v161 ? 0u : v162;
-  float v164 = uintBitsToFloat(v163);
+  float v164 = poot_number(v163);
   precise float v165 = v160 + v164;
   precise float v167 = v165 + uintBitsToFloat(0x4b4000feu);
   precise float v168 = v167 - uintBitsToFloat(0x4b4000feu);
@@ -553,15 +556,15 @@ float poot_pow(float p0, float p1) {
   uint v189 = floatBitsToUint(v167);
   uint v191 = v189 >> 1u;
   uint v192 = v191 << 23u;
-  float v193 = uintBitsToFloat(v192);
+  float v193 = poot_number(v192);
   precise float v194 = v188 * v193;
   uint v195 = v189 - v191;
   uint v196 = v195 << 23u;
-  float v197 = uintBitsToFloat(v196);
+  float v197 = poot_number(v196);
   precise float v198 = v194 * v197;
   uint v199 = floatBitsToUint(v198);
   uint v200 = v29 ? v37 : v199;
-  float v201 = uintBitsToFloat(v200);
+  float v201 = poot_number(v200);
   uint v202 = floatBitsToUint(v201);
   uint v203 = v20 & 1u;
   bool v204 = v203 == 1u;
@@ -569,22 +572,22 @@ float poot_pow(float p0, float p1) {
   bool v206 = v15 && v205;
   uint v208 = v206 ? 0x80000000u : 0u;
   uint v209 = v202 | v208;
-  float v210 = uintBitsToFloat(v209);
+  float v210 = poot_number(v209);
   uint v211 = floatBitsToUint(v210);
   uint v212 = v28 ? 0x7fc00000u : v211;
-  float v213 = uintBitsToFloat(v212);
+  float v213 = poot_number(v212);
   uint v214 = floatBitsToUint(v213);
   uint v215 = v14 ? 0x7fc00000u : v214;
-  float v216 = uintBitsToFloat(v215);
+  float v216 = poot_number(v215);
   uint v217 = floatBitsToUint(v216);
   uint v218 = v12 ? 0x7fc00000u : v217;
-  float v219 = uintBitsToFloat(v218);
+  float v219 = poot_number(v218);
   uint v220 = floatBitsToUint(v219);
   uint v221 = v9 ? 0x3f800000u : v220;
-  float v222 = uintBitsToFloat(v221);
+  float v222 = poot_number(v221);
   uint v223 = floatBitsToUint(v222);
   uint v224 = v6 ? 0x3f800000u : v223;
-  float v225 = uintBitsToFloat(v224);
+  float v225 = poot_number(v224);
   return v225;
 }
 
@@ -601,7 +604,7 @@ void main() {
     uint v10 = b0[v9];
     uint v11 = v4 % v8;
     uint v12 = b0[v11];
-    float v14 = uintBitsToFloat(v10);  // %2
+    float v14 = poot_number(v10);  // %2
     float v16 = poot_exp(v14);
     uint v17 = floatBitsToUint(v16);
     uint v19 = v17 & 0x7fffffffu;
@@ -649,7 +652,7 @@ void main() {
     b1[v64] = v70;
     uint v73 = v5 * 6u;
     uint v74 = v4 + v73;
-    float v75 = uintBitsToFloat(v12);
+    float v75 = poot_number(v12);
     float v78 = poot_pow(v14, v75);
     uint v79 = floatBitsToUint(v78);
     uint v80 = v79 & 0x7fffffffu;

@@ -9,6 +9,9 @@ layout(std430, set = 0, binding = 2) writeonly buffer poot_b1 { uint b1[]; };  /
 // Zeros that no compiler sees: there is one workgroup along z. Mesa 22.3 takes x * 0, 0 / x and x / 0 for 0, x + 0 for x.
 float poot_zero() { return uintBitsToFloat(gl_NumWorkGroups.z - 1u); }
 float poot_minus_zero() { return uintBitsToFloat(gl_NumWorkGroups.z + 0x7fffffffu); }
+// Words that become numbers: what a compiler finds to be zero, as the comparison of a value with itself, stays hidden too.
+float poot_number(uint bits) { return uintBitsToFloat(bits ^ (gl_NumWorkGroups.z - 1u)); }
+float poot_number_of(uint integer) { return float(int(integer ^ (gl_NumWorkGroups.z - 1u))); }
 
 uint poot_mul_high(uint a, uint b) {
   uint high, low;
@@ -40,8 +43,8 @@ void main() {
     uint v10 = b0[v9];
     uint v11 = v4 % v8;
     uint v12 = b0[v11];
-    float v14 = uintBitsToFloat(v10);  // %2
-    float v15 = uintBitsToFloat(v12);
+    float v14 = poot_number(v10);  // %2
+    float v15 = poot_number(v12);
     precise float v16 = fma(v14, v15, v14);
     uint v17 = floatBitsToUint(v16);
     uint v19 = v17 & 0x7fffffffu;

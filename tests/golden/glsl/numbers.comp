@@ -9,6 +9,9 @@ layout(std430, set = 0, binding = 2) writeonly buffer poot_b1 { uint b1[]; };  /
 // Zeros that no compiler sees: there is one workgroup along z. Mesa 22.3 takes x * 0, 0 / x and x / 0 for 0, x + 0 for x.
 float poot_zero() { return uintBitsToFloat(gl_NumWorkGroups.z - 1u); }
 float poot_minus_zero() { return uintBitsToFloat(gl_NumWorkGroups.z + 0x7fffffffu); }
+// Words that become numbers: what a compiler finds to be zero, as the comparison of a value with itself, stays hidden too.
+float poot_number(uint bits) { return uintBitsToFloat(bits ^ (gl_NumWorkGroups.z - 1u)); }
+float poot_number_of(uint integer) { return float(int(integer ^ (gl_NumWorkGroups.z - 1u))); }
 
 uint poot_mul_high(uint a, uint b) {
   uint high, low;
@@ -40,8 +43,8 @@ void main() {
     uint v10 = b0[v9];
     uint v11 = v4 % v8;
     uint v12 = b0[v11];
-    float v14 = uintBitsToFloat(v10);  // %2
-    float v15 = uintBitsToFloat(v12);
+    float v14 = poot_number(v10);  // %2
+    float v15 = poot_number(v12);
     precise float v16 = v14 + v15;
     uint v17 = floatBitsToUint(v16);
     uint v19 = v17 & 0x7fffffffu;
@@ -129,7 +132,7 @@ void main() {
     uint v113 = floatBitsToUint(v14);
     uint v114 = floatBitsToUint(v15);
     uint v115 = v89 ? v113 : v114;
-    float v116 = uintBitsToFloat(v115);
+    float v116 = poot_number(v115);
     uint v117 = floatBitsToUint(v116);
     b1[v112] = v117;
     uint v120 = v5 * 13u;
@@ -155,7 +158,7 @@ void main() {
     b1[v137] = v143;
     uint v146 = v5 * 16u;
     uint v147 = v4 + v146;
-    float v148 = float(int(v10));
+    float v148 = poot_number_of(v10);
     uint v149 = floatBitsToUint(v148);
     uint v150 = v149 & 0x7fffffffu;
     bool v151 = 0x7f800000u < v150;
@@ -167,7 +170,7 @@ void main() {
     bool v160 = uintBitsToFloat(0xcf000000u) < v14;
     bool v161 = v158 && v160;
     uint v163 = v161 ? v113 : 0u;
-    float v164 = uintBitsToFloat(v163);
+    float v164 = poot_number(v163);
     uint v165 = uint(int(v164));
     b1[v156] = v165;
   }

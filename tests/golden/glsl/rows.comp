@@ -13,6 +13,9 @@ shared bool s2[16];  // any
 // Zeros that no compiler sees: there is one workgroup along z. Mesa 22.3 takes x * 0, 0 / x and x / 0 for 0, x + 0 for x.
 float poot_zero() { return uintBitsToFloat(gl_NumWorkGroups.z - 1u); }
 float poot_minus_zero() { return uintBitsToFloat(gl_NumWorkGroups.z + 0x7fffffffu); }
+// Words that become numbers: what a compiler finds to be zero, as the comparison of a value with itself, stays hidden too.
+float poot_number(uint bits) { return uintBitsToFloat(bits ^ (gl_NumWorkGroups.z - 1u)); }
+float poot_number_of(uint integer) { return float(int(integer ^ (gl_NumWorkGroups.z - 1u))); }
 
 uint poot_mul_high(uint a, uint b) {
   uint high, low;
@@ -45,7 +48,7 @@ void main() {
       uint v15 = v14 + v13;
       uint v16 = b0[v15];
       float v17 = m1;  // %8
-      float v18 = uintBitsToFloat(v16);  // %7
+      float v18 = poot_number(v16);  // %7
       precise float v19 = v17 + v18;  // %8
       m1 = v19;
       bool v21 = v18 < poot_zero();

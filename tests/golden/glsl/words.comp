@@ -9,6 +9,9 @@ layout(std430, set = 0, binding = 2) writeonly buffer poot_b1 { uint b1[]; };  /
 // Zeros that no compiler sees: there is one workgroup along z. Mesa 22.3 takes x * 0, 0 / x and x / 0 for 0, x + 0 for x.
 float poot_zero() { return uintBitsToFloat(gl_NumWorkGroups.z - 1u); }
 float poot_minus_zero() { return uintBitsToFloat(gl_NumWorkGroups.z + 0x7fffffffu); }
+// Words that become numbers: what a compiler finds to be zero, as the comparison of a value with itself, stays hidden too.
+float poot_number(uint bits) { return uintBitsToFloat(bits ^ (gl_NumWorkGroups.z - 1u)); }
+float poot_number_of(uint integer) { return float(int(integer ^ (gl_NumWorkGroups.z - 1u))); }
 
 uint poot_mul_high(uint a, uint b) {
   uint high, low;
@@ -135,7 +138,7 @@ void main() {
     b1[v125] = v127;
     uint v130 = v5 * 20u;
     uint v131 = v4 + v130;
-    float v132 = uintBitsToFloat(v10);
+    float v132 = poot_number(v10);
     uint v133 = floatBitsToUint(v132);
     b1[v131] = v133;
   }

@@ -274,3 +274,20 @@ TEST_CASE("tables of the prologue are made once") {
     CHECK(std::memcmp(session.result("y").data, host_session.result("y").data, 256) == 0);
   });
 }
+
+TEST_CASE("divides by a zero that a driver's compiler can find") {
+  on_each_device([](const run::vulkan::device& d) {
+    graph g("found_zero");
+    const value x = g.input("x", f32, {3});
+    const uint32 twice[] = {x.id, x.id};
+    const value never{&g, g.apply(ir::op::lt, {twice, 2})};
+    g.output("y", x / cast<f32>(never));
+    auto session = d.load(compile(g, d.target()));
+    const float given[3]{1, -2, 0};
+    session.bind("x", read_only(given, f32, 3)).run();
+    const float* const y = floats(session.result("y"));
+    CHECK(y[0] == INFINITY);
+    CHECK(y[1] == -INFINITY);
+    CHECK(std::isnan(y[2]));
+  });
+}
