@@ -100,8 +100,7 @@ class contraction_code {
   constexpr word expert(word m) {
     const uint32 index = g_.operands(e_)[2];
     const word chosen = load_element(k_, code_.input(index), dtype::i32, m + shape_.offset(index)).bits;
-    const word last = shape_.extent_of(b_, 0) - 1u;
-    return select(below_signed(chosen, 0u), 0u, select(below(last, chosen), last, chosen));
+    return moved_inside(chosen, shape_.extent_of(b_, 0));
   }
 
   /// K is a whole number of blocks, and a chunk a whole number of scales.

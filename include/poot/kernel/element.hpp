@@ -35,6 +35,19 @@ constexpr void store_element(builder& k, buffer_id to, word index, const scalar&
   k.atomic_or(to, at, to_stored(x) << bit);
 }
 
+/// An i32 index, moved into [0, count).
+constexpr word moved_inside(word index, word count) {
+  const word last = count - 1u;
+  return select(below_signed(index, 0u), 0u, select(below(last, index), last, index));
+}
+
+/// Element `j` of those that word `i` of `count` elements holds, `pack` of them a word; past the end the last element.
+constexpr word element_in_word(word i, uint32 j, uint32 pack, word count) {
+  if (pack == 1) return i;
+  const word wanted = i * word(pack) + word(j), last = count - 1u;
+  return select(below(last, wanted), last, wanted);
+}
+
 /// Byte `index` of a buffer.
 constexpr word load_byte(builder& k, buffer_id from, word index) {
   return (k.load(from, index >> 2u) >> ((index & 3u) << 3u)) & 0xffu;

@@ -121,11 +121,6 @@ struct kernel {
   }
 };
 
-/// Whether an instruction is a value computed from its operands alone.
-constexpr bool is_pure(opcode c) {
-  return c <= opcode::select && c != opcode::meta;
-}
-
 /// How many of `a`, `b`, `c` are values; those come first, but for memory, variables and calls.
 struct operand_use {
   bool a = false, b = false, c = false;

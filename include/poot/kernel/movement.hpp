@@ -29,14 +29,7 @@ class movement_code {
     const word words = k_.meta(units(id_, 0, e_.type.rank, pack)), count = units_of(id_, 0, e_.type.rank), i = k_.invocation();
     k_.if_(below(i, words), [&] {
       word_packer packer(unit);
-      for (uint32 j = 0; j < pack; ++j) {
-        word at = i;
-        if (pack > 1) {
-          const word wanted = i * word(pack) + word(j), last = count - 1u;
-          at = select(below(last, wanted), last, wanted);
-        }
-        packer.add({unit, element(unit, at)});
-      }
+      for (uint32 j = 0; j < pack; ++j) packer.add({unit, element(unit, element_in_word(i, j, pack, count))});
       k_.store(code_.output(0), i, packer.packed());
     });
     return k_.finish();
@@ -91,12 +84,6 @@ class movement_code {
     return load(in_[0], unit, from);
   }
 
-  /// An i32 moved into [0, count).
-  constexpr word clamped(word index, word count) {
-    const word last = count - 1u;
-    return select(below_signed(index, 0u), 0u, select(below(last, index), last, index));
-  }
-
   struct picked {
     word row, inner;  ///< which row of the table, all outer ones counted, and which unit of it
   };
@@ -104,7 +91,7 @@ class movement_code {
     const int axis = static_cast<int>(g_.attrs(e_)[0]);
     const word picks = shape_.count(in_[1]), rows = shape_.extent_of(in_[0], axis);
     const word rest = at / inner, chosen = load_element(k_, code_.input(in_[1]), dtype::i32, rest % picks + shape_.offset(in_[1])).bits;
-    return {rest / picks * rows + clamped(chosen, rows), at % inner};
+    return {rest / picks * rows + moved_inside(chosen, rows), at % inner};
   }
   constexpr word gathered(dtype unit, word at) {
     const tensor_type& x = g_.type(in_[0]);
@@ -141,7 +128,7 @@ class movement_code {
   /// Where the update begins along an axis: moved so that it fits.
   constexpr word start_of(int axis) {
     const word places = shape_.extent_of(in_[0], axis) - shape_.extent_of(in_[1], axis) + 1u;
-    return clamped(load_element(k_, code_.input(in_[2]), dtype::i32, shape_.offset(in_[2]) + word(static_cast<uint32>(axis))).bits, places);
+    return moved_inside(load_element(k_, code_.input(in_[2]), dtype::i32, shape_.offset(in_[2]) + word(static_cast<uint32>(axis))).bits, places);
   }
 
   constexpr word updated(dtype unit, word at) {

@@ -51,8 +51,9 @@ class region_code {
 
   /// Gives a member a value that holds from here on: a contraction's sum, the result of a reduction.
   constexpr void fix(uint32 id, const scalar& x) {
-    values_[find(id)] = x;
-    state_[find(id)] = fixed;
+    const size_t at = find(id);
+    values_[at] = x;
+    state_[at] = fixed;
   }
 
   /// Computes `wanted`, and what they need, at a position of a space. What was computed before is forgotten.

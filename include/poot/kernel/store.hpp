@@ -28,11 +28,7 @@ constexpr void compute_words(builder& k, region_code& code, const output_list& t
   vec<word_packer> packers;
   for (uint32 id : to.ids) packers.push_back(word_packer(code.graph().type(id).element));
   for (uint32 j = 0; j < to.pack; ++j) {
-    word at = i;
-    if (to.pack > 1) {  // past the end the last element is computed again
-      const word wanted = i * word(to.pack) + word(j), last = count - 1u;
-      at = select(below(last, wanted), last, wanted);
-    }
+    const word at = element_in_word(i, j, to.pack, count);
     const position where = locate(at);
     code.compute(to.ids, space, where);
     for (size_t o = 0; o < to.ids.size(); ++o) {
