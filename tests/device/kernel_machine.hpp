@@ -1,38 +1,51 @@
 #pragma once
-/// A device of the tests: runs the generated kernels of a program through the kernel interpreter.
+/// Runs the generated kernels of a program, each in its own way: through the kernel interpreter, or compiled.
+
+#include "executor.hpp"
 
 #include <poot/kernel/generate.hpp>
 #include <poot/kernel/interpret.hpp>
 #include <poot/kernel/verify.hpp>
-#include <poot/ir/interpret.hpp>
-#include <poot/plan/compile.hpp>
 #include <poot/run/extents.hpp>
 #include <poot/run/tables.hpp>
 
 #include <cstring>
-#include <vector>
+#include <functional>
 
 namespace poot_tests {
 
-using namespace poot;
+/// Runs a kernel over its buffers, metadata and that many workgroups.
+using dispatch = std::function<void(view<kernel::words>, view<uint32>, uint32)>;
+/// Makes a kernel ready.
+using dispatcher = std::function<dispatch(const kernel::kernel&)>;
 
-class kernel_machine {
+/// Interprets kernels, and refuses races.
+inline dispatcher interpreted(const device_caps& caps) {
+  const subnormals small = caps.flushes ? subnormals::flushed : subnormals::kept;
+  return [small](const kernel::kernel& k) {
+    return [small, k](view<kernel::words> buffers, view<uint32> metadata, uint32 groups) {
+      kernel::interpret(k, buffers, metadata, groups, {.races = true, .small = small});
+    };
+  };
+}
+
+class kernel_machine final : public machine {
  public:
-  explicit kernel_machine(plan::program planned) : program_(std::move(planned)), p_(program_.view_of()) {
+  explicit kernel_machine(const plan::program& planned) : kernel_machine(planned, interpreted(planned.planned_for.caps)) {}
+  kernel_machine(plan::program planned, const dispatcher& ready) : program_(std::move(planned)), p_(program_.view_of()) {
     if (!p_.refused.empty())
       fail(text{} << "%" << p_.refused[0].equation << " is refused: " << plan::explain(p_.refused[0].missing));
     arena_.resize(word_size(p_.arena_bytes), 0x7fc5a5a5u);
     tables_.resize(word_size(p_.table_bytes), 0x7fc5a5a5u);
     leaves_.resize(p_.graph.size());
     results_.resize(p_.graph.outputs.size());
-    for (const plan::launch& l : p_.prologue) prologue_.push_back(make(l));
-    for (const plan::launch& l : p_.launches) launches_.push_back(make(l));
+    for (const plan::launch& l : p_.prologue) prologue_.push_back(make(l, ready));
+    for (const plan::launch& l : p_.launches) launches_.push_back(make(l, ready));
   }
 
   const plan::program_view& program() const { return p_; }
 
-  /// One step. Values of states count in the first one only.
-  ir::interpretation run(const std::vector<ir::named_tensor>& values) {
+  ir::interpretation run(const std::vector<ir::named_tensor>& values) override {
     counts_.clear();
     for (uint32 id = 0; id < p_.graph.size(); ++id) {
       if (!ir::is_named_leaf(p_.graph[id].kind)) continue;
@@ -47,20 +60,25 @@ class kernel_machine {
       run::fill_table(p_.graph, id, type(id), at(id).data);
     }
     if (!ready_)
-      for (const kernel::kernel& k : prologue_) dispatch(k);
+      for (const launch& l : prologue_) run(l);
     ready_ = true;
-    for (const kernel::kernel& k : launches_) dispatch(k);
+    for (const launch& l : launches_) run(l);
     return collect();
   }
 
  private:
+  struct launch {
+    kernel::kernel code;
+    dispatch run;
+  };
+
   static size_t word_size(int64 bytes) { return static_cast<size_t>((bytes + 3) / 4); }
   tensor_type type(uint32 id) const { return counts_(p_.graph.type(id)); }
 
-  kernel::kernel make(const plan::launch& l) {
+  launch make(const plan::launch& l, const dispatcher& ready) const {
     kernel::kernel k = kernel::generate(p_, l);
     kernel::verify(k, p_.planned_for.caps);
-    return k;
+    return {k, ready(k)};
   }
 
   static std::vector<uint32> stored(const ir::tensor& t) {
@@ -87,14 +105,14 @@ class kernel_machine {
     }
   }
 
-  void dispatch(const kernel::kernel& k) {
+  void run(const launch& l) {
+    const kernel::kernel& k = l.code;
     vec<uint32> metadata;
     for (const kernel::meta_word& m : k.metadata) metadata.push_back(kernel::evaluate(m, p_, [&](uint32 id) { return type(id); }));
     vec<kernel::words> buffers;
     for (uint32 id : k.bindings) buffers.push_back(at(id));
     const uint32 groups = k.by_group ? metadata[0] : (metadata[0] + k.workgroup - 1) / k.workgroup;
-    kernel::interpret(k, buffers, metadata, groups,
-                      {.races = true, .small = p_.planned_for.caps.flushes ? subnormals::flushed : subnormals::kept});
+    l.run(buffers, metadata, groups);
   }
 
   ir::tensor tensor_at(uint32 value) {
@@ -125,7 +143,7 @@ class kernel_machine {
   plan::program_view p_;
   std::vector<uint32> arena_, tables_;
   std::vector<std::vector<uint32>> leaves_, results_;
-  std::vector<kernel::kernel> prologue_, launches_;
+  std::vector<launch> prologue_, launches_;
   run::extent_counts counts_;
   bool ready_ = false;
 };

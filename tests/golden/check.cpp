@@ -4,6 +4,7 @@
 //     golden_texts FOLDER          ends with `N passed, N failed, N skipped`
 //     golden_texts FOLDER --write  keeps what is written now
 
+#include <support/command.hpp>
 #include <support/cpp_text.hpp>
 #include <support/sample_kernels.hpp>
 
@@ -21,7 +22,9 @@ namespace {
 
 using namespace poot;
 using emit::dialect;
+using poot_tests::is_at_hand;
 using poot_tests::sample_kernel;
+using poot_tests::scratch_folder;
 namespace files = std::filesystem;
 
 constexpr dialect dialects[] = {dialect::glsl, dialect::cpp, dialect::cuda, dialect::hip};
@@ -48,22 +51,6 @@ void keep(const files::path& path, std::string_view bytes) {
   files::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary) << bytes;
 }
-
-bool is_at_hand(const std::string& program) { return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0; }
-
-/// A folder that goes with the program.
-struct scratch_folder {
-  files::path path;
-  scratch_folder() {
-    std::string name = (files::temp_directory_path() / "poot_texts_XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw std::runtime_error("no folder can be made in " + files::temp_directory_path().string());
-    path = name;
-  }
-  ~scratch_folder() {
-    std::error_code ignored;
-    files::remove_all(path, ignored);
-  }
-};
 
 /// Runs `command`; its output is shown where it fails.
 void check_command(const std::string& what, const std::string& command, const files::path& scratch) {
@@ -125,7 +112,7 @@ void check_every_glsl(const files::path& folder, const std::vector<sample_kernel
 // ---- C++, run
 
 /// What differs from `kernel::interpret`, in words.
-std::string difference(const sample_kernel& s, const poot_tests::cpp_text& compiled) {
+std::string difference(const sample_kernel& s, poot_tests::workgroup::entry* compiled) {
   const auto of = [](std::vector<std::vector<uint32>>& buffers) {
     std::vector<kernel::words> out;
     for (auto& b : buffers) out.push_back({b.data(), b.size()});
@@ -135,7 +122,7 @@ std::string difference(const sample_kernel& s, const poot_tests::cpp_text& compi
   const auto expected_words = of(expected), got_words = of(got);
   const view<uint32> metadata{s.metadata.data(), s.metadata.size()};
   kernel::interpret(s.code, {expected_words.data(), expected_words.size()}, metadata, s.groups);
-  compiled.run(s.code, {got_words.data(), got_words.size()}, metadata, s.groups);
+  poot_tests::run_compiled(compiled, s.code, {got_words.data(), got_words.size()}, metadata, s.groups);
   std::stringstream out;
   size_t wrong = 0;
   for (size_t b = 0; b < got.size(); ++b)
@@ -156,8 +143,8 @@ void run_every_cpp(const files::path& folder, const std::vector<sample_kernel>& 
     for (const sample_kernel& s : samples) {
       const std::string what = s.name() + ".cpp by " + command;
       try {
-        const poot_tests::cpp_text compiled(content(golden_path(folder, s, dialect::cpp)), command, (scratch / s.name()).string());
-        const std::string wrong = difference(s, compiled);
+        const poot_tests::cpp_library compiled(content(golden_path(folder, s, dialect::cpp)), command, (scratch / s.name()).string());
+        const std::string wrong = difference(s, compiled["poot_kernel"]);
         check(wrong.empty(), what, wrong);
       } catch (const std::exception& e) {
         check(false, what, e.what());

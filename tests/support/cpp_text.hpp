@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,22 +18,34 @@
 
 namespace poot_tests {
 
-/// Runs the invocations of a workgroup in turn, each on a stack of its own, from barrier to barrier.
+/// Runs the invocations of a workgroup in turn: each on a stack of its own, from barrier to barrier, or where the kernel has
+/// no barrier one after the other.
 class workgroup {
  public:
   using entry = void(const void* at, poot::uint32* const* buffers, const poot::uint32* metadata);
 
-  explicit workgroup(poot::uint32 invocations, size_t shared_bytes)
-      : fibers_(invocations), stacks_(invocations * stack_bytes), shared_(shared_bytes / 4 + 1) {}
+  explicit workgroup(const poot::kernel::kernel& k) : shared_(static_cast<size_t>(k.shared_bytes()) / 4 + 1), invocations_(k.workgroup) {
+    for (const poot::kernel::instruction& in : k.code) meets_ = meets_ || in.code == poot::kernel::opcode::barrier;
+    if (!meets_) return;
+    fibers_.resize(invocations_);
+    stacks_ = std::make_unique_for_overwrite<char[]>(invocations_ * stack_bytes);
+  }
 
   void run(entry* kernel, poot::uint32 group, std::vector<poot::uint32*>& buffers, const poot::uint32* metadata) {
+    if (!meets_) {
+      for (poot::uint32 lane = 0; lane < invocations_; ++lane) {
+        const invocation at{group, lane, shared_.data(), nullptr, nullptr};
+        kernel(&at, buffers.data(), metadata);
+      }
+      return;
+    }
     kernel_ = kernel, buffers_ = buffers.data(), metadata_ = metadata, running() = this;
     for (poot::uint32 lane = 0; lane < fibers_.size(); ++lane) {
       fiber& f = fibers_[lane];
       f.at = {group, lane, shared_.data(), &wait, this};
       f.ended = false;
       ::getcontext(&f.context);
-      f.context.uc_stack.ss_sp = stacks_.data() + lane * stack_bytes;
+      f.context.uc_stack.ss_sp = stacks_.get() + lane * stack_bytes;
       f.context.uc_stack.ss_size = stack_bytes;
       f.context.uc_link = &turn_;
       ::makecontext(&f.context, &start, 0);
@@ -76,8 +89,10 @@ class workgroup {
   }
 
   std::vector<fiber> fibers_;
-  std::vector<char> stacks_;
+  std::unique_ptr<char[]> stacks_;
   std::vector<poot::uint32> shared_;
+  poot::uint32 invocations_;
+  bool meets_ = false;
   ::ucontext_t turn_{};
   size_t now_ = 0;
   entry* kernel_ = nullptr;
@@ -86,11 +101,11 @@ class workgroup {
 };
 
 /// C++ text that a compiler made a library of.
-class cpp_text {
+class cpp_library {
  public:
   /// `command` compiles: a compiler and its flags. `stem` is the path of the files that are made, without suffix. Throws
   /// std::runtime_error.
-  cpp_text(std::string_view source, const std::string& command, const std::string& stem) {
+  cpp_library(std::string_view source, const std::string& command, const std::string& stem) {
     const std::string text_file = stem + ".cpp", library_file = stem + ".so";
     std::FILE* const f = std::fopen(text_file.c_str(), "wb");
     if (!f) throw std::runtime_error("cannot write " + text_file);
@@ -100,28 +115,32 @@ class cpp_text {
     if (std::system((command + " -shared -fPIC " + text_file + " -o " + library_file).c_str()) != 0)
       throw std::runtime_error(command + " does not compile " + text_file);
     if (!(handle_ = ::dlopen(library_file.c_str(), RTLD_NOW | RTLD_LOCAL))) throw std::runtime_error(::dlerror());
-    entry_ = reinterpret_cast<workgroup::entry*>(::dlsym(handle_, "poot_kernel"));
-    if (!entry_) throw std::runtime_error(text_file + " holds no poot_kernel");
   }
-  cpp_text(const cpp_text&) = delete;
-  cpp_text& operator=(const cpp_text&) = delete;
-  ~cpp_text() {
+  cpp_library(const cpp_library&) = delete;
+  cpp_library& operator=(const cpp_library&) = delete;
+  ~cpp_library() {
     if (handle_) ::dlclose(handle_);
   }
 
-  /// As kernel::interpret.
-  void run(const poot::kernel::kernel& k, poot::view<poot::kernel::words> buffers, poot::view<poot::uint32> metadata,
-           poot::uint32 groups) const {
-    const poot::float_environment environment;  // a library made with -Ofast has set the process to flush subnormals
-    std::vector<poot::uint32*> pointers;
-    for (const poot::kernel::words& w : buffers) pointers.push_back(w.data);
-    workgroup w(k.workgroup, static_cast<size_t>(k.shared_bytes()));
-    for (poot::uint32 g = 0; g < groups; ++g) w.run(entry_, g, pointers, metadata.data());
+  /// The kernel called `name`. Throws std::runtime_error.
+  workgroup::entry* operator[](const std::string& name) const {
+    void* const found = ::dlsym(handle_, name.c_str());
+    if (!found) throw std::runtime_error("the compiled text holds no " + name);
+    return reinterpret_cast<workgroup::entry*>(found);
   }
 
  private:
   void* handle_ = nullptr;
-  workgroup::entry* entry_ = nullptr;
 };
+
+/// Runs the compiled text of `k`, as kernel::interpret does `k`.
+inline void run_compiled(workgroup::entry* compiled, const poot::kernel::kernel& k, poot::view<poot::kernel::words> buffers,
+                         poot::view<poot::uint32> metadata, poot::uint32 groups) {
+  const poot::float_environment environment;  // a library made with -Ofast has set the process to flush subnormals
+  std::vector<poot::uint32*> pointers;
+  for (const poot::kernel::words& w : buffers) pointers.push_back(w.data);
+  workgroup w(k);
+  for (poot::uint32 g = 0; g < groups; ++g) w.run(compiled, g, pointers, metadata.data());
+}
 
 }  // namespace poot_tests

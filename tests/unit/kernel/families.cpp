@@ -1,6 +1,7 @@
 // Every family of generated kernels over shapes and element types: the bits are those of the interpreter, for devices with
 // and without a fused multiply-add and with subnormals flushed, fused and one dispatch per equation.
 #include <poot/ir/parse.hpp>
+#include <poot/plan/compile.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,40 +1,33 @@
 #pragma once
-/// A device of the tests: runs a program on a Vulkan device, over graphs and tensors of the interpreter.
+/// Runs a program in a session of a device, over tensors of the interpreter.
 
-#include <poot/ir/interpret.hpp>
-#include <poot/run/vulkan/device.hpp>
+#include "executor.hpp"
 
-#include <vector>
+#include <poot/run/buffer.hpp>
+
+#include <cstring>
 
 namespace poot_tests {
 
-using namespace poot;
-
-class vulkan_machine {
+template <class Session>
+class session_machine final : public machine {
  public:
-  vulkan_machine(const run::vulkan::device& d, plan::program planned) : session_(d.load(std::move(planned))) {
-    held_.resize(program().graph.size());
-  }
+  explicit session_machine(Session s) : session_(std::move(s)) { held_.resize(session_.program().graph.size()); }
 
-  const plan::program_view& program() const { return session_.program(); }
-  run::vulkan::session& session() { return session_; }
-
-  /// One step. Values of states count in the first one only.
-  ir::interpretation run(const std::vector<ir::named_tensor>& values) {
-    const ir::graph_view& g = program().graph;
+  ir::interpretation run(const std::vector<ir::named_tensor>& values) override {
+    const ir::graph_view& g = session_.program().graph;
+    const auto given = [&](uint32 leaf) -> const ir::tensor& { return *ir::find({values.data(), values.size()}, g.name_of(leaf)); };
     for (uint32 id = 0; id < g.size(); ++id) {
       if (!ir::is_named_leaf(g[id].kind) || (g[id].kind == ir::op::state && !held_[id].empty())) continue;
-      const ir::tensor& given = *ir::find({values.data(), values.size()}, g.name_of(id));
-      held_[id] = bytes_of(given);
-      session_.bind(g.name_of(id), {held_[id].data(), given.type});
+      held_[id] = bytes_of(given(id));
+      session_.bind(g.name_of(id), {held_[id].data(), given(id).type});
     }
     session_.run();
     ir::interpretation got;
     for (const ir::graph_output& o : g.outputs)
       if (g.state_of(o) == g.size()) got.outputs.push_back({g.chars(o.name), tensor_of(session_.result(g.chars(o.name)))});
     for (uint32 id = 0; id < g.size(); ++id)
-      if (g[id].kind == ir::op::state)
-        got.states.push_back({g.name_of(id), tensor_of({held_[id].data(), ir::find({values.data(), values.size()}, g.name_of(id))->type})});
+      if (g[id].kind == ir::op::state) got.states.push_back({g.name_of(id), tensor_of({held_[id].data(), given(id).type})});
     return got;
   }
 
@@ -54,7 +47,7 @@ class vulkan_machine {
     return t;
   }
 
-  run::vulkan::session session_;
+  Session session_;
   std::vector<std::vector<uint8>> held_;  ///< per leaf
 };
 
