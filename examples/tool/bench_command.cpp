@@ -1,23 +1,22 @@
 /// `poot bench`
 
 #include "bench_loops.hpp"
-#include "bench_workloads.hpp"
+#include "bench_report.hpp"
 #include "commands.hpp"
+#include "device.hpp"
 
 #include <poot/ir/interpret.hpp>
-#include <poot/run/host/device.hpp>
+#include <poot/plan/compile.hpp>
+#include <poot/run/extents.hpp>
+#include <poot/run/host/memory.hpp>
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
+#include <cstring>
 #include <regex>
-
-#include <sys/resource.h>
-#include <unistd.h>
 
 namespace poot::tool {
 
@@ -25,78 +24,13 @@ namespace {
 
 struct bench_arguments {
   bool json = false;
-  std::string only;
+  std::string only, device = "host";
   int threads = 0;
   double seconds = 1;
 };
 
-double now_ns() {
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// Processor time in s and minor page faults: of this process, and time of the whole machine where that is known.
-struct usage {
-  double mine = 0, all = 0, wall = 0;
-  int64 faults = 0;
-
-  static usage now() {
-    usage u;
-    rusage r{};
-    ::getrusage(RUSAGE_SELF, &r);
-    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
-    u.mine = seconds(r.ru_utime) + seconds(r.ru_stime);
-    u.faults = r.ru_minflt;
-    u.wall = now_ns() * 1e-9;
-    std::ifstream stat("/proc/stat");
-    std::string cpu;
-    double user = 0, nice = 0, system = 0;
-    if (stat >> cpu >> user >> nice >> system) u.all = (user + nice + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-    return u;
-  }
-  usage& operator+=(const usage& o) {
-    mine += o.mine, all += o.all, wall += o.wall, faults += o.faults;
-    return *this;
-  }
-  friend usage operator-(usage a, const usage& b) {
-    return {a.mine - b.mine, a.all - b.all, a.wall - b.wall, a.faults - b.faults};
-  }
-};
-
-/// One way to do the work, and how long it took.
-struct contestant {
-  std::string name;
-  std::function<void()> run;
-  size_t dispatches = 1;
-  double prepared = 0;  ///< s to plan and load
-  double error = -1;    ///< the largest, relative to the largest value; none below 0
-  std::vector<double> ns{};
-  usage used{};
-
-  double best() const { return ns.front(); }
-  double median() const { return ns[ns.size() / 2]; }
-};
-
-/// Runs all in turns of 20 ms until each has had its time.
-void measure(std::vector<contestant>& all, double seconds) {
-  for (contestant& c : all)
-    for (int i = 0; i < 3; ++i) c.run();
-  for (bool more = true; more;) {
-    more = false;
-    for (contestant& c : all) {
-      if (c.ns.size() >= 20000 || (c.ns.size() >= 9 && c.used.wall >= seconds) || (c.ns.size() >= 3 && c.used.wall > 20)) continue;
-      more = true;
-      const usage before = usage::now();
-      const double start = now_ns();
-      for (double at = start, end; c.ns.size() < 20000 && at - start < 20e6; at = end) {
-        c.run();
-        end = now_ns();
-        c.ns.push_back(end - at);
-      }
-      c.used += usage::now() - before;
-    }
-  }
-  for (contestant& c : all) std::sort(c.ns.begin(), c.ns.end());
-}
+constexpr int64 planned_counts[] = {1000, 10000, 100000};
+std::string planning_name(int64 count) { return "planning_" + std::to_string(count); }
 
 /// Normal numbers that depend on their place alone, so that a smaller array is a prefix of a larger one.
 class numbers {
@@ -145,7 +79,7 @@ run::host::storage values_of(const ir::graph_view& g, uint32 id, const tensor_ty
 /// A workload with its data, loaded fused and unfused.
 class bench {
  public:
-  bench(const workload& w, int threads) : work_(w), graph_(w.make(w.size)) {
+  bench(const workload& w, const std::string& device, int threads) : work_(w), graph_(w.make(w.size)) {
     const ir::graph_view g = graph_.view_of();
     for (uint32 id = 0; id < g.size(); ++id) {
       if (!ir::is_named_leaf(g[id].kind)) continue;
@@ -155,16 +89,23 @@ class bench {
     }
     for (const ir::graph_output& o : g.outputs)
       if (g.state_of(o) == g.size()) bytes_ += static_cast<double>(concrete(g.type(o.value)).bytes());
-    for (const bool fuse : {true, false}) load(fuse, threads);
-    if (w.typed) add_typed(threads);
-    if (w.loop) add_loop(threads);
+    for (const bool fuse : {true, false}) load(fuse, device, threads);
+    typed_ = w.typed && device == "host";
+    if (typed_) add_typed(threads);
+    if (w.loop && device == "host") add_loop(threads);
   }
 
   std::vector<contestant>& contestants() { return contestants_; }
   double bytes() const { return bytes_; }
 
-  /// Compares the first `checked` rows of the fused result with f64 arithmetic.
+  /// Compares the fused result with the unfused one, and its first `checked` rows with f64 arithmetic.
   void check() {
+    for (const ir::graph_output& o : graph_.view_of().outputs) {
+      const std::string_view name = graph_.view_of().chars(o.name);
+      const run::buffer fused = devices_[0]->result("main", name), apart = devices_[1]->result("main", name);
+      if (std::memcmp(fused.data, apart.data, static_cast<size_t>(fused.type.bytes())) != 0)
+        fail(text{} << work_.name << ": fused and unfused give different bits");
+    }
     if (work_.checked == 0) return;
     const ir::graph part = work_.make(work_.checked);
     const ir::graph_view g = part.view_of();
@@ -183,7 +124,7 @@ class bench {
     contestant& c = contestants_[0];
     c.error = 0;
     for (const ir::named_tensor& n : want.outputs) {
-      const auto* got = static_cast<const float*>(sessions_[0]->result(n.name).data);
+      const auto* got = static_cast<const float*>(devices_[0]->result("main", n.name).data);
       double worst = 0, largest = 0;
       for (size_t i = 0; i < n.value.bits.size(); ++i) {
         const double exact = std::bit_cast<double>(n.value.bits[i]);
@@ -193,7 +134,7 @@ class bench {
       c.error = std::max(c.error, worst / largest);
       if (!(c.error < 2e-3)) fail(text{} << work_.name << ": the result differs from f64 arithmetic");
     }
-    if (work_.typed && std::memcmp(results_[0].data(), sessions_[0]->result("y").data, static_cast<size_t>(results_[0].bytes())) != 0)
+    if (typed_ && std::memcmp(results_[0].data(), devices_[0]->result("main", "y").data, static_cast<size_t>(results_[0].bytes())) != 0)
       fail(text{} << work_.name << ": the typed program and the one made at run time give different bits");
   }
 
@@ -207,20 +148,21 @@ class bench {
   /// Dynamic extents at their bound.
   static tensor_type concrete(tensor_type t) { return run::extent_counts()(t); }
 
-  void load(bool fuse, int threads) {
+  void load(bool fuse, const std::string& name, int threads) {
     const double start = now_ns();
-    const device_type device = poot::host(threads);
+    std::unique_ptr<device> on = open_device(name, threads);
     plan::options wanted;
     wanted.fuse = fuse;
-    auto session = std::make_unique<run::host::session>(device.load(plan::compile(graph_, device.target(), wanted)));
+    on->add_entry("main", plan::compile(graph_, on->target(), wanted));
     for (const leaf& l : leaves_) {
       const run::buffer b{l.data.data(), l.type};
-      if (graph_.view_of()[l.id].kind == ir::op::weight) session->load_weight(graph_.view_of().name_of(l.id), b);
-      else session->bind(graph_.view_of().name_of(l.id), b);
+      const std::string_view of = graph_.view_of().name_of(l.id);
+      if (graph_.view_of()[l.id].kind == ir::op::weight) on->load_weight(of, b);
+      else on->bind_kept("main", of, b);
     }
-    contestant c{fuse ? "poot" : "poot-unfused", [s = session.get()] { s->run(); }, session->program().dispatch_count(), (now_ns() - start) * 1e-9};
-    contestants_.push_back(std::move(c));
-    sessions_.push_back(std::move(session));
+    contestants_.push_back({fuse ? "poot" : "poot-unfused", [d = on.get()] { d->run("main"); }, on->program("main").dispatch_count(),
+                            (now_ns() - start) * 1e-9});
+    devices_.push_back(std::move(on));
   }
 
   const float* input() const { return reinterpret_cast<const float*>(leaves_[0].data.data()); }
@@ -245,105 +187,31 @@ class bench {
                             }});
   }
 
-  using device_type = run::host::device;
   const workload& work_;
   ir::graph graph_;
   std::vector<leaf> leaves_;
   double bytes_ = 0;
-  std::vector<std::unique_ptr<run::host::session>> sessions_;
+  bool typed_ = false;
+  std::vector<std::unique_ptr<device>> devices_;
   std::unique_ptr<run::host::pool> pool_;
   std::vector<run::host::storage> results_;
   std::vector<contestant> contestants_;
 };
 
-class report {
- public:
-  report(bool json, int threads, const machine_limits& limits) : json_(json), threads_(threads), limits_(limits) {}
-
-  void machine() const {
-    if (!json_) {
-      std::printf("this machine, %d threads:", threads_);
-      for (const auto& s : limits_.memory)
-        std::printf("\n  over %.1f MiB: read %.1f, copy %.1f, streaming copy %.1f GB/s", static_cast<double>(s.bytes) / (1 << 20), s.read, s.copy, s.streaming);
-      std::printf("\n  fused multiply-add in f32: %.0f GFLOP/s\n", limits_.fma_gflops);
-      std::printf("best and median time; speed of the best beside the machine's limit, the same unfused, and a loop by hand\n");
-      return;
-    }
-    const auto line = [&](const char* what, int64 bytes, double value, const char* unit) {
-      std::printf("{\"probe\":\"%s\",\"threads\":%d,\"bytes\":%lld,\"best\":%.2f,\"unit\":\"%s\"}\n", what, threads_, static_cast<long long>(bytes), value, unit);
-    };
-    for (const auto& s : limits_.memory) {
-      line("read", s.bytes, s.read, "GB/s");
-      line("copy", s.bytes, s.copy, "GB/s");
-      line("copy_streaming", s.bytes, s.streaming, "GB/s");
-    }
-    line("f32_fma", 0, limits_.fma_gflops, "GOP/s");
-  }
-
-  void lines(const workload& w, double bytes, const std::vector<contestant>& all) const {
-    if (json_) {
-      for (const contestant& c : all) json(w.name, w.element, bytes, w.flops, c);
-      return;
-    }
-    const machine_limits::speeds& s = limits_.over(bytes);
-    const double memory = bytes / (w.reads_mostly ? s.read : std::max(s.copy, s.streaming)), arithmetic = w.flops / limits_.fma_gflops;
-    const contestant& fused = all[0];
-    std::printf("%-22s %-5s %9.1f %9.1f us  %4.0f%% of limit, %5.2fx unfused", w.name.c_str(), std::string(name(w.element)).c_str(),
-                fused.best() * 1e-3, fused.median() * 1e-3, 100 * std::max(memory, arithmetic) / fused.best(), all[1].best() / fused.best());
-    for (size_t i = 2; i < all.size(); ++i) std::printf(", %.2fx %s", all[i].best() / fused.best(), all[i].name.c_str());
-    std::printf("; %zu dispatches, unfused %zu; %.1f GB/s, %.0f GFLOP/s", fused.dispatches, all[1].dispatches, bytes / fused.best(), w.flops / fused.best());
-    if (fused.error >= 0) std::printf(", error %.1e", fused.error);
-    std::printf("; others use %.1f cores\n", others(fused));
-  }
-
-  void planning(int64 count, const contestant& c, double of_tenth) const {
-    const std::string work = "planning_" + std::to_string(count);
-    if (json_) return json(work, f32, 0, 0, c);
-    std::printf("%-22s %-5s %9.1f %9.1f us", work.c_str(), "", c.best() * 1e-3, c.median() * 1e-3);
-    if (of_tenth > 0) std::printf("  %.1f times as long as a tenth of it", c.best() / of_tenth);
-    std::printf("; others use %.1f cores\n", others(c));
-  }
-
- private:
-  static double others(const contestant& c) { return std::max(0.0, (c.used.all - c.used.mine) / c.used.wall); }
-
-  void json(const std::string& work, dtype t, double bytes, double flops, const contestant& c) const {
-    std::printf("{\"workload\":\"%s\",\"peer\":\"%s\",\"dtype\":\"%s\",\"threads\":%d,\"ns_min\":%.0f,\"ns_median\":%.0f,\"runs\":%zu,"
-                "\"others_cpu\":%.2f,\"page_faults\":%lld,\"cores\":%.2f,\"bytes_ideal\":%.0f,\"gbps\":%.2f,\"gflops\":%.2f,\"compile_s\":%.3f",
-                work.c_str(), c.name.c_str(), std::string(name(t)).c_str(), threads_, c.best(), c.median(), c.ns.size(), others(c),
-                static_cast<long long>(c.used.faults / static_cast<int64>(c.ns.size())), c.used.mine / c.used.wall, bytes,
-                bytes / c.best(), flops / c.best(), c.prepared);
-    if (c.error >= 0) std::printf(",\"error\":%.1e", c.error);
-    std::printf(",\"dispatches\":%zu}\n", c.dispatches);
-  }
-
-  bool json_;
-  int threads_;
-  const machine_limits& limits_;
-};
-
-int run_bench(const bench_arguments& a) {
+/// The workloads whose names match; all of them, on devices other than the host those small enough for a software GPU.
+std::vector<workload> chosen(const bench_arguments& a) {
   const std::regex only(a.only);
-  machine_limits limits;
-  int threads = a.threads;
-  {
-    run::host::pool pool(a.threads);
-    threads = pool.threads();
-    limits = probe(pool);
-  }
-  const report out(a.json, threads, limits);
-  out.machine();
-  for (const workload& w : workloads()) {
-    if (!std::regex_search(w.name, only)) continue;
-    bench b(w, threads);
-    measure(b.contestants(), a.seconds);
-    b.check();
-    out.lines(w, b.bytes(), b.contestants());
-    std::fflush(stdout);
-  }
+  std::vector<workload> all;
+  for (workload& w : workloads())
+    if (std::regex_search(w.name, only) && (a.device == "host" || !a.only.empty() || w.small)) all.push_back(std::move(w));
+  return all;
+}
+
+void measure_planning(const bench_arguments& a, const report& out) {
+  const std::regex only(a.only);
   double before = 0;
-  for (int64 count : {1000, 10000, 100000}) {
-    if (!std::regex_search("planning_" + std::to_string(count), only)) continue;
+  for (int64 count : planned_counts) {
+    if (!std::regex_search(planning_name(count), only)) continue;
     const ir::graph g = graph_to_plan(count);
     std::vector<contestant> one(1);
     one[0].name = "poot";
@@ -352,6 +220,46 @@ int run_bench(const bench_arguments& a) {
     out.planning(count, one[0], before);
     before = one[0].best();
   }
+}
+
+/// Names that nothing has are refused before anything is measured.
+void check_only(const bench_arguments& a, const std::vector<workload>& found) {
+  if (!found.empty()) return;
+  std::vector<std::string> names;
+  for (const workload& w : workloads())
+    if (std::find(names.begin(), names.end(), w.name) == names.end()) names.push_back(w.name);
+  for (int64 count : planned_counts)
+    if (a.device == "host") names.push_back(planning_name(count));
+  text all;
+  for (const std::string& n : names) {
+    if (std::regex_search(n, std::regex(a.only))) return;
+    all << (all.empty() ? "" : ", ") << n;
+  }
+  fail(text{} << "--only " << a.only << ": no workload has such a name; they are " << all);
+}
+
+int run_bench(const bench_arguments& a) {
+  const std::vector<workload> found = chosen(a);
+  check_only(a, found);
+  const bool on_host = a.device == "host";
+  const int threads = on_host ? run::host::pool(a.threads).threads() : 0;
+  machine_limits limits;
+  std::string about;
+  {
+    const std::unique_ptr<device> d = open_device(a.device, a.threads);
+    limits = d->measure_limits();
+    about = on_host ? "this machine, " + d->description() : d->description();
+  }
+  const report out(a.json, about, threads, limits);
+  out.machine();
+  for (const workload& w : found) {
+    bench b(w, a.device, threads);
+    measure(b.contestants(), a.seconds);
+    b.check();
+    out.lines(w, b.bytes(), b.contestants());
+    std::fflush(stdout);
+  }
+  if (on_host) measure_planning(a, out);
   return 0;
 }
 
@@ -361,7 +269,8 @@ void add_bench_command(CLI::App& app, outcome& result) {
   CLI::App* command = app.add_subcommand("bench", "Measure poot beside the limits of this machine, probed in the same run, fused and unfused in turns");
   auto a = std::make_shared<bench_arguments>();
   command->add_flag("--json", a->json, "One JSON object a line, with the keys of benchmarks/peers/README.md");
-  command->add_option("--only", a->only, "A regular expression on the names of workloads");
+  command->add_option("--only", a->only, "A regular expression on the names of workloads; without it, a device other than the host measures those small enough for a software GPU");
+  add_device_option(*command, a->device);
   command->add_option("--threads", a->threads, "0: one for each processor")->capture_default_str()->check(CLI::Range(0, 1024));
   command->add_option("--seconds", a->seconds, "For each contestant of a workload")->capture_default_str()->check(CLI::PositiveNumber);
   command->callback([a, &result] { result.status = run_bench(*a); });

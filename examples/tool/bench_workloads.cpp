@@ -99,21 +99,24 @@ std::vector<workload> workloads() {
   all.push_back(by_row("softmax_4096x4096", 4096, 4096, 5, softmax));
   all.push_back(by_row("softmax_256x131072", 256, 131072, 5, softmax));
   all.push_back(by_row("softmax_32768x128", 32768, 128, 5, softmax));
+  all.push_back(by_row("softmax_1024x1024", 1024, 1024, 5, softmax));
   all.push_back(by_row("rms_norm_4096x4096", 4096, 4096, 4, [](graph& g, value x) {
     return nn::rms_norm(x, norm_gain(g, "gain", 4096), number(g, 1e-5f));
   }));
   all.push_back(by_row("layer_norm_4096x4096", 4096, 4096, 7, [](graph& g, value x) {
     return nn::layer_norm(x, norm_gain(g, "gain", 4096), norm_gain(g, "bias", 4096), number(g, 1e-5f));
   }));
+  all.push_back(vector_matrix("gemv_2048", f32, 2048, 2048));
   all.push_back(vector_matrix("gemv_4096", f32, 4096, 4096));
   all.push_back(vector_matrix("gemv_4096", bf16, 4096, 4096));
   all.push_back(vector_matrix("gemv_256MB", f32, 16384, 4096));
   all.push_back(vector_matrix("gemv_256MB", bf16, 32768, 4096));
   all.push_back(vector_matrix("gemv_256MB", q8_0, 65536, 4096));
   all.push_back(vector_matrix("gemv_256MB", q4_0, 131072, 4096));
-  all.push_back(rows_in(by_row("gemm_1024_bias_relu", 1024, 1024, 2 * 1024, [](graph& g, value x) {
-    return relu(g, dsl::matmul_t(x, g.weight("w", f32, {1024, 1024})) + g.weight("b", f32, {1024}));
-  }), 1));
+  for (const int64 n : {512, 1024})
+    all.push_back(rows_in(by_row(("gemm_" + std::to_string(n) + "_bias_relu").c_str(), n, n, 2.0 * static_cast<double>(n), [n](graph& g, value x) {
+      return relu(g, dsl::matmul_t(x, g.weight("w", f32, {n, n})) + g.weight("b", f32, {n}));
+    }), 1));
   workload mlp = by_row("gelu_mlp_128", 128, 1024, 4.0 * 4096, [](graph& g, value x) {
     const value h = dsl::matmul_t(x, g.weight("up", f32, {4096, 1024})) + g.weight("up_bias", f32, {4096});
     const value inner = (h + h * h * h * number(g, 0.044715f)) * number(g, 0.7978845608f);
@@ -159,6 +162,10 @@ std::vector<workload> workloads() {
   independent.size = independent.checked = 4096;
   all.push_back(std::move(independent));
   all.push_back(rows_in(by_row("call_16", 1, 16, 1, relu), 1));
+  for (workload& w : all)
+    for (const char* name : {"chain_16M", "chain_64k", "chain_tanh_exp_64k", "softmax_1024x1024", "rms_norm_4096x4096",
+                             "layer_norm_4096x4096", "gemm_512_bias_relu", "gemv_2048"})
+      w.small = w.small || w.name == name;
   return all;
 }
 

@@ -21,6 +21,7 @@ struct workload {
   int64 size = 1;              ///< rows, or output columns
   int64 checked = 0;           ///< the count that is compared with f64 arithmetic; 0: none
   bool reads_mostly = false;   ///< its limit is reading, not copying
+  bool small = false;          ///< small enough for a software GPU
   int64 position = 0;          ///< what i32 inputs of one element hold
   /// The same graph typed, between memory of `size` rows.
   typed_run typed = nullptr;

@@ -1,5 +1,7 @@
 #include "device.hpp"
 
+#include "bench_loops.hpp"
+
 #include <poot/core/error.hpp>
 #include <poot/run/host/executor.hpp>
 
@@ -18,6 +20,10 @@ class host_device : public device_of<run::host::executor> {
     run::host::load_options wanted;
     wanted.check = check;
     executor_.load(std::move(model), wanted);
+  }
+  machine_limits measure_limits() override {
+    run::host::pool threads(executor_.threads());
+    return probe(threads);
   }
 };
 

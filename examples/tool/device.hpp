@@ -1,6 +1,8 @@
 #pragma once
 /// The device that a command runs on, chosen by name: `host`, `vulkan` or `vulkan:1`.
 
+#include "machine_limits.hpp"
+
 #include <poot/plan/staged.hpp>
 #include <poot/run/buffer.hpp>
 
@@ -27,8 +29,12 @@ class device {
   virtual bool has_weight(std::string_view name) const = 0;
   virtual bool load_weight(std::string_view name, const run::buffer& b) = 0;
   virtual void bind(const std::string& entry, std::string_view name, const run::buffer& b) = 0;
+  /// Binds an input whose content stays: a device that can keeps it, so that it is not carried to it in each run.
+  virtual void bind_kept(const std::string& entry, std::string_view name, const run::buffer& b) { bind(entry, name, b); }
   virtual void run(const std::string& entry) = 0;
   virtual run::buffer result(const std::string& entry, std::string_view name) = 0;
+  /// What the device reaches at most. Takes seconds.
+  virtual machine_limits measure_limits() = 0;
 };
 
 /// Throws `error` for a name that is no device, and where there is none of that number.
@@ -36,6 +42,8 @@ std::unique_ptr<device> open_device(const std::string& name, int threads);
 /// The same, each kind in its own file.
 std::unique_ptr<device> open_host(int threads);
 std::unique_ptr<device> open_vulkan(int index);
+/// Lists the Vulkan devices that are found, what was measured of them, and why others cannot be used.
+void print_vulkan_devices();
 /// Adds `--device` to a command.
 void add_device_option(CLI::App& command, std::string& name);
 

@@ -1,7 +1,7 @@
 /// `poot devices`
 
 #include "commands.hpp"
-#include "vulkan_devices.hpp"
+#include "device.hpp"
 
 #include <poot/run/host/float_environment.hpp>
 #include <poot/run/host/isa.hpp>

@@ -78,6 +78,25 @@ TEST_CASE("reads memory that is lent anew and memory whose content changed, writ
   });
 }
 
+TEST_CASE("reads an input from memory of its own where that is bound") {
+  on_each_device([](const run::vulkan::device& d) {
+    auto session = d.load(compile(softmax_of_dynamic(), d.target()));
+    const buffer own = session.own_input("x");
+    CHECK(own.type == type_of(f32, 1, 8));
+    float* const x = static_cast<float*>(own.data);
+    session.bind("x", {x, type_of(f32, 1, 2)});
+    for (const float second : {0.0f, -INFINITY}) {
+      x[1] = second;
+      session.run();
+      CHECK(floats(session.result("y"))[0] == (second == 0 ? 1.5f : 2.0f));
+    }
+    const float lent[2]{0, 0};
+    session.bind("x", read_only(lent, f32, 1, 2)).run();
+    CHECK(floats(session.result("y"))[1] == 1.5f);
+    CHECK(message_of([&] { session.own_input("y"); }) == "own_input \"y\": the program has no input of this name");
+  });
+}
+
 TEST_CASE("refuses memory that overlaps, extents beyond their bound and missing bindings, and runs once they fit") {
   on_each_device([](const run::vulkan::device& d) {
     auto session = d.load(compile(softmax_of_dynamic(), d.target()));

@@ -35,6 +35,8 @@ class session {
     entry_->into(name, b);
     return *this;
   }
+  /// Memory of the session for an input, with dynamic extents at their bounds: what is bound from here is not copied.
+  buffer own_input(std::string_view name) const { return entry_->own_input(name); }
   /// Gives a weight once. Returns whether its memory must stay valid: it need not.
   bool load_weight(std::string_view name, const buffer& b) { return executor_->load_weight(name, b); }
   void run() { entry_->run(); }

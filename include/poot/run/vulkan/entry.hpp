@@ -57,6 +57,13 @@ class entry {
     return *this;
   }
 
+  /// Memory of the entry for an input, with dynamic extents at their bounds: what is bound from here is not copied.
+  buffer own_input(std::string_view name) const {
+    for (const input& i : inputs_)
+      if (view_.graph.name_of(i.id) == name) return {carried_from(i), extent_counts()(view_.graph.type(i.id))};
+    fail(text{} << "own_input \"" << name << "\": the program has no input of this name");
+  }
+
   /// One step. Throws `error` before anything is written when a binding is missing or does not fit.
   void run() {
     settle();
@@ -77,6 +84,11 @@ class entry {
   size_t barriers() const { return commands_.barriers(); }
 
  private:
+  struct input {
+    uint32 id = 0;
+    int64 offset = 0;  ///< bytes, where it is carried
+  };
+
   static plan::program_view loadable(const plan::program& p, const opened_device& d) {
     if (!p.refused.empty())
       fail(text{} << "load: %" << p.refused[0].equation << " cannot run on " << name(p.planned_for.kind) << ": "
@@ -260,6 +272,8 @@ class entry {
         list.push_back(transfer{{own_results_[k].handle(), 0, bytes, false}, {carry_out_.handle(), result_offsets_[k], bytes, true}});
     commands_.record(list);
   }
+  /// Where the host writes an input.
+  char* carried_from(const input& i) const { return carry_in_.mapped() ? carry_in_.mapped() + i.offset : own_[i.id].mapped(); }
   int64 words_at() const { return input_bytes_ - launches_.word_bytes(); }
 
   void carry_in() {
@@ -267,7 +281,8 @@ class entry {
     if (stage) std::memcpy(stage + words_at(), launches_.words().data(), static_cast<size_t>(launches_.word_bytes()));
     for (const input& i : inputs_) {
       const buffer& b = bound_.leaf(i.id);
-      if (const auto bytes = static_cast<size_t>(b.type.bytes())) std::memcpy(stage ? stage + i.offset : own_[i.id].mapped(), b.data, bytes);
+      const auto bytes = static_cast<size_t>(b.type.bytes());
+      if (char* const to = carried_from(i); bytes && b.data != to) std::memcpy(to, b.data, bytes);
     }
     for (uint32 id : fresh_) own_[id].write(0, bound_.leaf(id).data, bound_.leaf(id).type.bytes());
     fresh_.clear();
@@ -297,11 +312,6 @@ class entry {
     memory_.leaves[state]->read(0, seen.data(), static_cast<int64>(seen.size()));
     return seen.data();
   }
-
-  struct input {
-    uint32 id = 0;
-    int64 offset = 0;  ///< bytes, where it is carried
-  };
 
   plan::program program_;
   plan::program_view view_;
