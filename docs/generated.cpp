@@ -47,7 +47,7 @@ std::string elements_of(poot::uint8 set) {
 /// A table per class of ops.
 std::vector<std::string> op_tables() {
   std::vector<std::string> parts;
-  for (int kind = 0; kind <= static_cast<int>(poot::ir::op_class::collective); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(poot::ir::op_class::chain); ++kind) {
     std::string table = "| op | operands | element types of the first | flops |\n|---|---|---|---|\n";
     for (const poot::ir::op_row& row : poot::ir::op_table)
       if (static_cast<int>(row.kind) == kind)

@@ -45,6 +45,8 @@ struct device_caps {
   bool sqrt_exact = false;       ///< so is the square root
   bool max_nan = false;          ///< max and min of a NaN are NaN
   bool pack_rne = false;         ///< packing to f16 rounds to nearest even, subnormals too
+  bool rope = false;             ///< there is a kernel for rope
+  bool attention = false;        ///< there is a kernel for attention
   constexpr bool operator==(const device_caps&) const = default;
 };
 
@@ -75,7 +77,8 @@ constexpr target hip(std::string_view arch, int32 subgroup) { return {backend::h
 inline constexpr target host{backend::host,
                              {.max_buffers = 128, .buffer_bytes = int64{1} << 62, .max_groups_x = detail::no_limit,
                               .max_workgroup = 0, .shared_bytes = 0, .subgroup = 0, .fma_fused = true, .flushes = false,
-                              .div_exact = true, .sqrt_exact = true, .max_nan = true, .pack_rne = true}};
+                              .div_exact = true, .sqrt_exact = true, .max_nan = true, .pack_rne = true,
+                              .rope = true, .attention = true}};
 
 /// Shared memory is that of arrays of a fixed size.
 inline constexpr target cuda_sm80 = detail::cuda("sm_80"), cuda_sm89 = detail::cuda("sm_89"), cuda_sm90a = detail::cuda("sm_90a"),

@@ -16,6 +16,8 @@ enum class region_kind : uint8 {
   reduction,    ///< one reduction, over any axis
   movement,     ///< one op that moves elements
   generator,    ///< one op that makes elements: random numbers
+  rope,         ///< pairs of a row's elements turned
+  attention,    ///< scores, softmax and weighted sum of values
 };
 
 constexpr std::string_view name(region_kind k) {
@@ -26,6 +28,8 @@ constexpr std::string_view name(region_kind k) {
     case region_kind::reduction: return "reduction";
     case region_kind::movement: return "movement";
     case region_kind::generator: return "generator";
+    case region_kind::rope: return "rope";
+    case region_kind::attention: return "attention";
   }
   return "";
 }
@@ -39,7 +43,7 @@ enum class reason : uint8 {
 constexpr std::string_view explain(reason r) {
   switch (r) {
     case reason::none: return "legal";
-    case reason::boundary: return "boundary: movement, collectives and reductions of other axes stand alone, and what neither reads the other";
+    case reason::boundary: return "boundary: movement, rope, attention, collectives and reductions of other axes stand alone, and what neither reads the other";
     case reason::spaces_differ: return "spaces_differ: the iteration spaces do not broadcast to one of them";
     case reason::recompute_cost: return "recompute_cost: a smaller value would be computed again for every element that reads it";
     case reason::output_not_full: return "output_not_full: a value smaller than the iteration space is read outside";
@@ -127,6 +131,7 @@ constexpr region_kind kind_of(const graph_view& g, uint32 id) {
       return g.attrs(id)[0] == in.rank - 1 && is_float(in.element) ? region_kind::row : region_kind::reduction;
     }
     case ir::op_class::leaf: return region_kind::generator;
+    case ir::op_class::chain: return e.kind == op::rope ? region_kind::rope : region_kind::attention;
     default: return region_kind::movement;
   }
 }

@@ -61,13 +61,18 @@ constexpr int64 peak_transient_bytes(const graph_view& g) {
   return peak;
 }
 
-/// Operations of one equation: per element of the result; of reductions and contractions per element read, a
+/// Operations of one equation: per element of the result; of reductions, contractions and attention per element read, a
 /// multiplication and an addition being two.
 constexpr int64 flops(const graph_view& g, uint32 id) {
   const eqn& e = g[id];
   const int64 each = row(e.kind).flops, results = e.type.element_count();
   if (each == 0) return 0;
   if (is_reduction(e.kind)) return each * g.type(g.operands(id)[0]).element_count();
+  if (e.kind == op::attention) {  // two contractions, and a row of exponentials for each of the queries
+    const tensor_type &q = g.type(g.operands(id)[0]), &v = g.type(g.operands(id)[2]);
+    const int64 scores = q.with(q.rank - 1, v.extents[v.rank - 2]).element_count();
+    return scores * (each * (q.last().bound() + v.last().bound()) + row(op::exp).flops);
+  }
   if (!is_contraction(e.kind)) return each * results;
   if (e.kind != op::conv2d) return each * results * g.type(g.operands(id)[0]).last().bound();
   const tensor_type& kernel = g.type(g.operands(id)[1]);  // [O, C/g, kh, kw]

@@ -28,6 +28,7 @@ struct slice_of {
 ///   constant: the bits of one value, or of every element in row-major order · iota, reductions, gather, concat: axis
 ///   matmul: transpose_b · conv2d: stride[2] pad[4] dilation[2] groups · transpose: perm
 ///   slice: start[rank] size[rank] (codes of extents) step[rank]
+///   rope: turned width, adjacent, signed · attention: the bits of scale and softcap (0: none) in f32
 struct eqn {
   op kind = op::input;
   order sum{};
@@ -216,7 +217,7 @@ constexpr text describe(op o, const typing& t, view<tensor_type> in, const graph
     write_type(message, in[i], g);
   }
   message << ')';
-  if (in.empty() || o == op::cast || o == op::broadcast || o == op::reshape || is_contraction(o)) {
+  if (in.empty() || o == op::cast || o == op::broadcast || o == op::reshape || o == op::attention || is_contraction(o)) {
     message << " to ";
     write_type(message, declared, g);
   }

@@ -4,6 +4,7 @@
 #include <poot/core/float_environment.hpp>
 #include <poot/core/philox.hpp>
 #include <poot/ir/detail/interpret_binding.hpp>
+#include <poot/ir/detail/interpret_chain.hpp>
 #include <poot/ir/detail/interpret_movement.hpp>
 
 namespace poot::ir {
@@ -130,6 +131,12 @@ constexpr tensor interpret_equation(const graph_view& g, uint32 id, view<const t
           result.bits = in[0]->bits;
           detail::update_slice(inside, *in[1], *in[2], result);
       }
+      break;
+    case op_class::chain:
+      detail::check_order(order_of(e), id, e.kind);
+      if (e.kind == op::rope) detail::rope(at, *in[0], *in[1], *in[2], result);
+      else if (in[0]->type.element == dtype::f64) detail::attention<double>(order_of(e), at, in, result);
+      else detail::attention<float>(order_of(e), at, in, result);
       break;
     case op_class::collective:
       fail(text{} << "%" << id << ": " << name(e.kind) << ": the interpreter knows one device, and no collectives");

@@ -25,12 +25,13 @@ enum class op : uint8 {
   // collectives
   all_reduce_sum, all_gather, reduce_scatter,
   // recognised: made by passes, never by an expression
-  packed_contraction, packed_gather,
+  packed_contraction, packed_gather, rope, attention,
 };
 
-inline constexpr int op_count = static_cast<int>(op::packed_gather) + 1;
+inline constexpr int op_count = static_cast<int>(op::attention) + 1;
 
-enum class op_class : uint8 { leaf, pointwise, reduction, contraction, movement, collective };
+/// chain: what was several equations of other classes.
+enum class op_class : uint8 { leaf, pointwise, reduction, contraction, movement, collective, chain };
 
 /// Sets of element types, as bits.
 namespace dtypes {
@@ -43,7 +44,7 @@ struct op_row {
   op_class kind;
   int8 arity;               ///< operands; -1: one or more
   uint8 accepts;            ///< element types of the first operand (`dtypes`)
-  uint8 flops;              ///< per element of the result; contractions and reductions count per element read
+  uint8 flops;              ///< per element of the result; contractions, reductions and attention count per element read
 };
 
 inline constexpr op_row op_table[op_count] = {
@@ -105,6 +106,8 @@ inline constexpr op_row op_table[op_count] = {
     {"reduce_scatter", op_class::collective, 1, dtypes::numbers, 1},
     {"packed_contraction", op_class::contraction, -1, dtypes::floats, 2},
     {"packed_gather", op_class::movement, 2, dtypes::any, 0},
+    {"rope", op_class::chain, 3, dtypes::floats, 3},
+    {"attention", op_class::chain, -1, dtypes::floats, 2},
 };
 
 constexpr const op_row& row(op o) { return op_table[static_cast<int>(o)]; }

@@ -133,6 +133,17 @@ struct graph_writer {
       case op::matmul: case op::packed_contraction:
         if (!at.empty() && at[0]) open(attr::transpose_b) << at[0];
         break;
+      case op::rope:
+        if (at.size() != 3) break;
+        open(attr::width) << at[0];
+        if (at[1]) open(attr::adjacent) << at[1];
+        if (at[2]) open(attr::signs) << at[2];
+        break;
+      case op::attention:
+        if (at.size() != 2) break;
+        if (at[0] != 0x3f800000) write_number(open(attr::scale), dtype::f32, static_cast<uint64>(at[0]));
+        if (at[1]) write_number(open(attr::softcap), dtype::f32, static_cast<uint64>(at[1]));
+        break;
       case op::conv2d:
         if (at.size() != 9) break;
         write_list_unless(attr::stride, at.subview(0, 2), 1);

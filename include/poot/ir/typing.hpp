@@ -3,68 +3,9 @@
 
 #include <poot/core/extent.hpp>
 #include <poot/ir/op.hpp>
+#include <poot/ir/rule.hpp>
 
 namespace poot::ir {
-
-/// What an equation must satisfy. The sentence for each is `explain(rule)`.
-enum class rule : uint8 {
-  none, operand_count, operand_dtype, same_dtype, condition_is_i32, broadcast_extents, axis_in_range, attribute_count,
-  inner_extents, batch_extents, float_result, index_is_i32, index_extent, indexed_ranks, matmul_ranks, conv_ranks,
-  conv_channels, conv_groups, conv_window, conv_attributes, packed_is_transposed, packed_axis, packed_cast,
-  packed_block, wide_contraction, slice_range, slice_step, slice_dynamic, concat_extents, concat_dynamic, permutation,
-  broadcast_target, reshape_count, update_extents, start_extent, start_is_i32, seed_is_u32_scalar, random_is_f32,
-  rank_limit, declared_type, argmax_of_nothing, negative_extent, constant_count, collectives,
-};
-
-constexpr std::string_view explain(rule r) {
-  switch (r) {
-    case rule::none: return "no rule is broken";
-    case rule::operand_count: return "the number of operands is wrong";
-    case rule::operand_dtype: return "this element type is not accepted here";
-    case rule::same_dtype: return "operands must have one element type (use cast)";
-    case rule::condition_is_i32: return "the condition must be i32";
-    case rule::broadcast_extents: return "extents, aligned at the last axis, must be equal or 1";
-    case rule::axis_in_range: return "the axis must lie inside the operand's rank";
-    case rule::attribute_count: return "an attribute has the wrong number of entries";
-    case rule::inner_extents: return "the inner extents K must be equal";
-    case rule::batch_extents: return "batch extents must be equal or 1";
-    case rule::float_result: return "the result must be a float";
-    case rule::index_is_i32: return "the index must be i32";
-    case rule::index_extent: return "the index must have one entry per row";
-    case rule::indexed_ranks: return "the operands must be x[T,K], w[E,N,K] and idx[T]";
-    case rule::matmul_ranks: return "both operands need at least two axes";
-    case rule::conv_ranks: return "the operands must be x[N,C,H,W] and w[O,C/groups,kh,kw]";
-    case rule::conv_channels: return "w's second extent must be the channels of x divided by groups";
-    case rule::conv_groups: return "groups must divide the channels of x and of w";
-    case rule::conv_window: return "the dilated window must fit into the padded image";
-    case rule::conv_attributes: return "stride, dilation and groups must be positive and pad not negative";
-    case rule::packed_is_transposed: return "a packed weight is read in [N,K] order: transpose_b=1";
-    case rule::packed_axis: return "a packed value is gathered along axis 0 of at least two";
-    case rule::packed_cast: return "a packed value can only be cast to a float";
-    case rule::packed_block: return "the last extent must be a multiple of the packed block";
-    case rule::wide_contraction: return "f64 contracts with f64 to f64 only (use cast)";
-    case rule::slice_range: return "start + (size - 1) * step must lie inside the operand";
-    case rule::slice_step: return "steps must be at least 1, starts and sizes at least 0";
-    case rule::slice_dynamic: return "a dynamic axis can only be taken whole";
-    case rule::concat_extents: return "all extents but the one along the axis must be equal";
-    case rule::concat_dynamic: return "the axis of a concatenation cannot be dynamic";
-    case rule::permutation: return "perm must name every axis once";
-    case rule::broadcast_target: return "the operand must broadcast to the declared extents";
-    case rule::reshape_count: return "the number of elements must stay the same";
-    case rule::update_extents: return "the update must have x's rank and fit inside it";
-    case rule::start_extent: return "start must have one entry per axis of x";
-    case rule::start_is_i32: return "start must be i32";
-    case rule::seed_is_u32_scalar: return "seed and offset must be u32 scalars";
-    case rule::random_is_f32: return "random_uniform gives f32";
-    case rule::rank_limit: return "at most 6 axes";
-    case rule::declared_type: return "the declared type is not the type the op gives";
-    case rule::argmax_of_nothing: return "argmax needs at least one element along the axis";
-    case rule::negative_extent: return "extents must not be negative";
-    case rule::constant_count: return "a constant needs one value, or one per element";
-    case rule::collectives: return "collectives are not available yet";
-  }
-  return "";
-}
 
 /// The outcome of a typing rule: a type, or the broken rule and the operand that breaks it (-1: the call itself).
 struct typing {
@@ -260,6 +201,57 @@ constexpr typing type_update(view<tensor_type> in) {
   return {x};
 }
 
+/// attrs: turned width, adjacent, signed
+constexpr typing type_rope(view<int64> at, view<tensor_type> in) {
+  const tensor_type& x = in[0];
+  if (at.size() != 3) return refuse(rule::attribute_count);
+  if (x.rank < 1 || at[0] < 2 || at[0] % 2 || x.last().is_dynamic() || at[0] > x.last().code) return refuse(rule::rope_width, 0);
+  for (int k = 1; k < 3; ++k) {
+    const tensor_type& table = in[k];
+    if (table.element != x.element || table.rank < 1 || !table.same_extents(in[1])) return refuse(rule::rope_tables, k);
+    const bool full = table.last() == extent(at[0]);
+    if (!full && table.last() != extent(at[0] / 2)) return refuse(rule::rope_tables, k);
+    if (!full && at[2]) return refuse(rule::rope_width, k);
+    tensor_type turned = x.with(x.rank - 1, table.last());
+    const tensor_type wanted = turned;
+    if (!broadcast_into(turned, table) || !turned.same_extents(wanted)) return refuse(rule::rope_tables, k);
+  }
+  return {x};
+}
+
+/// attrs: the bits of scale and softcap in f32, 0 for no softcap. Entry i of an extent of q reads entry i / (q's / k's) of k.
+constexpr typing type_attention(view<int64> at, view<tensor_type> in, dtype declared) {
+  if (at.size() != 2) return refuse(rule::attribute_count);
+  if (in.size() < 3 || in.size() > 5) return refuse(rule::operand_count);
+  const auto is_finite = [](int64 bits) { return bits >= 0 && bits <= 0xffffffff && (bits >> 23 & 0xff) != 0xff; };
+  if (!is_finite(at[0]) || !is_finite(at[1]) || (at[1] >> 31 && at[1])) return refuse(rule::attention_scale);
+  const tensor_type &q = in[0], &k = in[1], &v = in[2];
+  if (!is_float(declared)) return refuse(rule::float_result);
+  for (int i = 0; i < 3; ++i) {
+    if (!is_float(in[i].element)) return refuse(rule::operand_dtype, i);
+    if (mixes_f64(in[i], in[i], declared)) return refuse(rule::wide_contraction, i);
+    if (in[i].rank < 2 || in[i].rank > q.rank) return refuse(rule::attention_ranks, i);
+  }
+  if (k.last() != q.last()) return refuse(rule::attention_keys, 1);
+  if (v.extents[v.rank - 2] != k.extents[k.rank - 2]) return refuse(rule::attention_keys, 2);
+  if (k.rank != v.rank) return refuse(rule::attention_heads, 2);
+  for (int i = 0; i < k.rank - 2; ++i) {
+    const extent heads = q.extents[i + q.rank - k.rank], shared = k.extents[i];
+    if (shared != v.extents[i]) return refuse(rule::attention_heads, 2);
+    if (shared == heads || shared == extent(1)) continue;
+    if (shared.is_dynamic() || heads.is_dynamic() || shared.code < 1 || heads.code % shared.code) return refuse(rule::attention_heads, 1);
+  }
+  const tensor_type scores = q.with(q.rank - 1, k.extents[k.rank - 2]);
+  bool chooses = false;
+  for (size_t i = 3; i < in.size(); ++i) {
+    tensor_type stretched = scores;
+    const bool fits = !chooses && (in[i].element == dtype::i32 || (i == 3 && in[i].element == (declared == dtype::f64 ? dtype::f64 : dtype::f32)));
+    if (!fits || !broadcast_into(stretched, in[i]) || !stretched.same_extents(scores)) return refuse(rule::attention_mask, static_cast<int>(i));
+    chooses = in[i].element == dtype::i32;
+  }
+  return {q.with(q.rank - 1, v.last()).with(declared)};
+}
+
 constexpr typing type_pointwise(op o, view<tensor_type> in, dtype declared) {
   if (o == op::cast) {
     if (is_packed(declared) || (is_packed(in[0].element) && !is_float(declared))) return refuse(rule::packed_cast, 0);
@@ -336,6 +328,8 @@ constexpr typing infer(op o, view<int64> attrs, view<tensor_type> in, const tens
       if (in.size() < 2 || in.size() > 3) return refuse(rule::operand_count);
       return in.size() == 3 ? type_indexed(in, declared.element) : type_matmul(attrs, in, declared.element);
     case op::conv2d: return type_conv2d(attrs, in, declared.element);
+    case op::rope: return type_rope(attrs, in);
+    case op::attention: return type_attention(attrs, in, declared.element);
     case op::gather: return type_gather(attrs, in);
     case op::packed_gather: {  // decodes the rows when the declared element is a float
       typing t = type_gather(attrs, in);

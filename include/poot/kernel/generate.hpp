@@ -20,6 +20,8 @@ constexpr kernel generate(const program_view& p, const launch& l) {
     case fuse::region_kind::contraction: return contraction_kernel(p, l);
     case fuse::region_kind::movement: return movement_kernel(p, l);
     case fuse::region_kind::generator: break;
+    case fuse::region_kind::rope:
+    case fuse::region_kind::attention: fail(text("kernel: no device has a kernel for ") << fuse::name(l.kind));
   }
   return random_kernel(p, l);
 }

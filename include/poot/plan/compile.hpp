@@ -1,6 +1,7 @@
 #pragma once
 /// From a graph to a program: passes, regions, launches, storage. The same function inside a static_assert and at run time.
 
+#include <poot/ir/analysis.hpp>
 #include <poot/ir/verify.hpp>
 #include <poot/pass/pipeline.hpp>
 #include <poot/plan/countable.hpp>
@@ -37,6 +38,7 @@ class launch_builder {
     launch l;
     l.kind = r.kind;
     l.body = r.kind == fuse::region_kind::contraction ? origin::imported : origin::generated;
+    if (r.kind == fuse::region_kind::attention) l.compares = comparison::restructured;
     l.members = keep(regions_.members_of(r));
     l.inputs.first = static_cast<uint32>(p_.ids.size());
     const uint32* const members = regions_.members.data() + r.members.first;
@@ -111,6 +113,7 @@ class launch_builder {
         const tensor_type& w = g_.type(g_.first_operand(id)[1]);
         return each * e.type.element_count() * (w.element_count() / (w.extents[0].bound() ? w.extents[0].bound() : 1));
       }
+      case ir::op::attention: return ir::flops(g_, id);
       default: break;
     }
     if (ir::is_reduction(e.kind)) return each * g_.type(g_.first_operand(id)[0]).element_count();
@@ -144,6 +147,8 @@ constexpr void refuse_missing(program& p, const graph_view& g) {
     if (g[id].type.element == dtype::f64)
       p.refused.push_back({id, function ? capability::f64_functions : capability::f64_values});
     if (o == ir::op::custom) p.refused.push_back({id, capability::custom_functions});
+    if (o == ir::op::rope && !p.planned_for.caps.rope) p.refused.push_back({id, capability::rope});
+    if (o == ir::op::attention && !p.planned_for.caps.attention) p.refused.push_back({id, capability::attention});
   }
 }
 

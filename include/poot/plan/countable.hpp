@@ -29,6 +29,11 @@ constexpr int64 limited_count(const tensor_type& t) {
 constexpr int64 work_of(const ir::graph_view& g, uint32 id) {
   const ir::eqn& e = g[id];
   int64 work = limited_count(e.type);
+  if (e.kind == ir::op::attention) {  // scores, each a sum over the width of q and k and a term for every column of v
+    const tensor_type &q = g.type(g.operands(e)[0]), &v = g.type(g.operands(e)[2]);
+    const int64 scores = limited_count(q.with(q.rank - 1, v.extents[v.rank - 2]));
+    return limited_product(scores, q.last().bound() + v.last().bound() + 1);
+  }
   if (!ir::is_contraction(e.kind)) return work;
   if (e.kind != ir::op::conv2d) return limited_product(work, g.type(g.operands(e)[0]).last().bound());
   const tensor_type& window = g.type(g.operands(e)[1]);  // [O, C/g, kh, kw]

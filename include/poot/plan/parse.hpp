@@ -144,6 +144,8 @@ struct program_reader : ir::detail::graph_reader {
     c.sqrt_exact = field("sqrt_exact", 1) != 0;
     c.max_nan = field("max_nan", 1) != 0;
     c.pack_rne = field("pack_rne", 1) != 0;
+    c.rope = field("rope", 1) != 0;
+    c.attention = field("attention", 1) != 0;
     expect('}');
   }
   constexpr void read_memory(size_t where) {
@@ -157,7 +159,7 @@ struct program_reader : ir::detail::graph_reader {
   }
   constexpr void read_launch(size_t where, vec<launch>& to, vec<size_t>& places) {
     launch l;
-    l.kind = one_of("a kind of region", fuse::region_kind::generator, [](fuse::region_kind k) { return fuse::name(k); });
+    l.kind = one_of("a kind of region", fuse::region_kind::attention, [](fuse::region_kind k) { return fuse::name(k); });
     l.body = one_of("generated or imported", origin::imported, [](origin o) { return name(o); });
     l.compares = one_of("a comparison class", comparison::approximate, [](comparison c) { return name(c); });
     expect('{');
@@ -238,7 +240,7 @@ struct program_reader : ir::detail::graph_reader {
     refusal_place = where;
     refusal r;
     r.equation = value();
-    r.missing = one_of("a capability", capability::custom_functions, [](capability c) { return reason_name(explain(c)); });
+    r.missing = one_of("a capability", capability::attention, [](capability c) { return reason_name(explain(c)); });
     told.refused.push_back(r);
   }
   constexpr void read_origins(size_t where) {

@@ -94,6 +94,8 @@ struct program_writer : ir::detail::graph_writer {
     flag("sqrt_exact", c.sqrt_exact);
     flag("max_nan", c.max_nan);
     flag("pack_rne", c.pack_rne);
+    flag("rope", c.rope);
+    flag("attention", c.attention);
     out << "}\n";
     for (pass::pass_id id : p.changed) out << "  pass " << pass::name(id) << '\n';
     out << "  memory {arena=" << p.arena_bytes << " unshared=" << p.unshared_bytes << " tables=" << p.table_bytes << "}\n";

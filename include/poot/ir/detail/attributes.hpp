@@ -6,10 +6,12 @@
 
 namespace poot::ir::detail {
 
-enum class attr : uint8 { axis, transpose_b, perm, start, size, step, stride, pad, dilation, groups, values, order, group };
-inline constexpr int attr_count = 13;
+enum class attr : uint8 { axis, transpose_b, perm, start, size, step, stride, pad, dilation, groups, values, order, group,
+                          scale, softcap, width, adjacent, signs };
+inline constexpr int attr_count = 18;
 inline constexpr std::string_view attr_names[attr_count] = {
-    "axis", "transpose_b", "perm", "start", "size", "step", "stride", "pad", "dilation", "groups", "values", "order", "group"};
+    "axis", "transpose_b", "perm", "start", "size", "step", "stride", "pad", "dilation", "groups", "values", "order", "group",
+    "scale", "softcap", "width", "adjacent", "signed"};
 constexpr bool is_list(attr a) { return (a >= attr::perm && a <= attr::dilation) || a == attr::values; }
 
 template <class... Attrs>
@@ -30,6 +32,8 @@ constexpr uint32 attrs_of(op o) {
     case op::slice: return attr_set(attr::start, attr::size, attr::step);
     case op::transpose: return attr_set(attr::perm);
     case op::all_reduce_sum: case op::all_gather: case op::reduce_scatter: return attr_set(attr::group, attr::axis);
+    case op::rope: return attr_set(attr::width, attr::adjacent, attr::signs);
+    case op::attention: return attr_set(attr::scale, attr::softcap, attr::order);
     default: return 0;
   }
 }
@@ -91,6 +95,8 @@ constexpr attributes read_attributes(text_reader& in, op o, dtype element, ReadE
       r.sum = read_order(in);
     } else if (a == attr::group) {
       (void)in.quoted("the name of a group");
+    } else if (a == attr::scale || a == attr::softcap) {
+      r.pool.push_back(static_cast<int64>(read_number(in, dtype::f32)));
     } else if (!is_list(a)) {
       r.pool.push_back(in.integer(-attr_limit, attr_limit));
     } else {
@@ -125,6 +131,16 @@ constexpr vec<int64> kept_attributes(const text_reader& in, op o, const attribut
     case op::constant: require(attr::values); return a.list(attr::values);
     case op::transpose: require(attr::perm); return a.list(attr::perm);
     case op::matmul: case op::packed_contraction: put(attr::transpose_b, 1, 0); break;
+    case op::rope:
+      require(attr::width);
+      put(attr::width, 1, 0);
+      put(attr::adjacent, 1, 0);
+      put(attr::signs, 1, 0);
+      break;
+    case op::attention:
+      put(attr::scale, 1, 0x3f800000);
+      put(attr::softcap, 1, 0);
+      break;
     case op::conv2d:
       put(attr::stride, 2, 1);
       put(attr::pad, 4, 0);

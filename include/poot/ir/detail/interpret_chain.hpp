@@ -1,0 +1,143 @@
+#pragma once
+/// The interpreter's recognised chains, as numerics.md defines them.
+
+#include <poot/ir/detail/interpret_contraction.hpp>
+
+namespace poot::ir::detail {
+
+/// x[…, D] with pairs of its first at[0] elements turned; every step rounds to the element type.
+constexpr void rope(view<int64> at, const tensor& x, const tensor& cos, const tensor& sin, tensor& result) {
+  result.bits = x.bits;
+  const dtype t = x.type.element;
+  const int64 last = x.type.last().code, width = at[0], half = width / 2, entries = cos.type.last().code;
+  const bool adjacent = at[1] != 0, has_signs = at[2] != 0;
+  const tensor_type stretched = x.type.with(x.type.rank - 1, cos.type.last());
+  vec<uint64> c(static_cast<size_t>(stretched.element_count())), s(c.size());
+  copy_broadcast(cos, stretched, c.data());
+  copy_broadcast(sin, stretched, s.data());
+  for (int64 row = 0, rows = last ? x.type.element_count() / last : 0; row < rows; ++row)
+    for (int64 i = 0; i < width; ++i) {
+      const bool second = adjacent ? i % 2 != 0 : i >= half;
+      const int64 partner = adjacent ? i ^ 1 : second ? i - half : i + half, pair = adjacent ? i / 2 : i % half;
+      const auto table = static_cast<size_t>(row * entries + (entries == width ? i : pair));
+      const uint64 kept = evaluate(op::mul, t, t, x.bits[static_cast<size_t>(row * last + i)], c[table]);
+      const uint64 other = evaluate(op::mul, t, t, x.bits[static_cast<size_t>(row * last + partner)], s[table]);
+      result.bits[static_cast<size_t>(row * last + i)] = evaluate(second || has_signs ? op::add : op::sub, t, t, kept, other);
+    }
+}
+
+/// Keys that are joined as one: the chunks of numerics.md, "Attention".
+inline constexpr int64 attention_chunk = 256;
+
+/// q[…,L,D], k[…,S,D], v[…,S,E] and masks that broadcast into […,L,S] → […,L,E].
+template <class Float>
+class attention_rows {
+ public:
+  constexpr attention_rows(order o, view<int64> at, view<const tensor*> in)
+      : o_(o), q_(values_of<Float>(*in[0])), k_(values_of<Float>(*in[1])), v_(values_of<Float>(*in[2])),
+        keys_(in[1]->type.extents[in[1]->type.rank - 2].code), width_(in[0]->type.last().code), columns_(in[2]->type.last().code),
+        scale_(widened(at[0])), softcap_(widened(at[1])), capped_(at[1] != 0), product_(o, width_), lanes_(row_order.lanes) {
+    const tensor_type& q = in[0]->type;
+    const tensor_type scores = q.with(q.rank - 1, extent(keys_));
+    for (size_t i = 3; i < in.size(); ++i) {
+      const bool chooses = in[i]->type.element == dtype::i32;
+      vec<uint64>& to = chooses ? chosen_ : added_;
+      to.resize(static_cast<size_t>(scores.element_count()));
+      copy_broadcast(*in[i], scores, to.data());
+      if (!chooses) added_type_ = in[i]->type.element;
+    }
+  }
+
+  /// Row `row` of the queries, over entry `shared` of the keys and values.
+  constexpr void run(int64 row, int64 shared, dtype t, uint64* to) {
+    if (keys_ == 0) {  // as a contraction over nothing
+      for (int64 c = 0; c < columns_; ++c) to[c] = store_float(t, Float(0));
+      return;
+    }
+    const int64 chunks = (keys_ + attention_chunk - 1) / attention_chunk;
+    most_.resize(static_cast<size_t>(chunks));
+    sums_.resize(static_cast<size_t>(chunks));
+    parts_.resize(static_cast<size_t>(chunks * columns_));
+    Float most = less_than_all();
+    for (int64 i = 0; i < chunks; ++i) {
+      const int64 first = i * attention_chunk, count = keys_ - first < attention_chunk ? keys_ - first : attention_chunk;
+      chunk(row, shared, first, count, i);
+      most = float_value<op::max>(most, most_[static_cast<size_t>(i)]);
+    }
+    Float sum = 0;
+    vec<Float> all(static_cast<size_t>(columns_), 0);
+    for (int64 i = 0; i < chunks; ++i) {
+      const Float part = float_value<op::exp>(ieee::sub(most_[static_cast<size_t>(i)], most), Float(0));
+      sum = multiply_add(part, sums_[static_cast<size_t>(i)], sum);
+      for (int64 c = 0; c < columns_; ++c)
+        all[static_cast<size_t>(c)] = multiply_add(part, parts_[static_cast<size_t>(i * columns_ + c)], all[static_cast<size_t>(c)]);
+    }
+    for (int64 c = 0; c < columns_; ++c) to[c] = store_float(t, ieee::div(all[static_cast<size_t>(c)], sum));
+  }
+
+ private:
+  static constexpr Float widened(int64 f32_bits) { return load_float<float>(dtype::f32, static_cast<uint64>(f32_bits)); }
+  static constexpr Float less_than_all() { return ieee::infinity_like(Float(-1)); }
+  constexpr Float multiply_add(Float a, Float b, Float sum) const {
+    return o_.fused ? ieee::fma(a, b, sum) : ieee::add(sum, ieee::mul(a, b));
+  }
+
+  constexpr Float score(int64 row, int64 shared, int64 key) {
+    Float s = ieee::mul(product_(q_.data() + row * width_, k_.data() + (shared * keys_ + key) * width_), scale_);
+    if (capped_) s = ieee::mul(softcap_, float_value<op::tanh>(ieee::div(s, softcap_), Float(0)));
+    const auto at = static_cast<size_t>(row * keys_ + key);
+    if (!added_.empty()) s = ieee::add(s, load_float<Float>(added_type_, added_[at]));
+    if (!chosen_.empty() && (chosen_[at] & 0xffffffffu) == 0) s = less_than_all();
+    return s;
+  }
+
+  constexpr void chunk(int64 row, int64 shared, int64 first, int64 count, int64 i) {
+    vec<Float> p(static_cast<size_t>(count));
+    Float m = less_than_all();
+    for (int64 j = 0; j < count; ++j) {
+      p[static_cast<size_t>(j)] = score(row, shared, first + j);
+      m = float_value<op::max>(m, p[static_cast<size_t>(j)]);
+    }
+    for (Float& x : p) x = ieee::equal(m, less_than_all()) ? Float(0) : float_value<op::exp>(ieee::sub(x, m), Float(0));
+    most_[static_cast<size_t>(i)] = m;
+    sums_[static_cast<size_t>(i)] = sum_in_order<Float>(row_order, count, lanes_, [&](Float sum, int64 j) {
+      return ieee::add(sum, p[static_cast<size_t>(j)]);
+    });
+    for (int64 c = 0; c < columns_; ++c) {
+      Float sum = 0;
+      for (int64 j = 0; j < count; ++j)
+        sum = multiply_add(p[static_cast<size_t>(j)], v_[static_cast<size_t>((shared * keys_ + first + j) * columns_ + c)], sum);
+      parts_[static_cast<size_t>(i * columns_ + c)] = ieee::add(Float(0), sum);
+    }
+  }
+
+  order o_;
+  vec<Float> q_, k_, v_;
+  int64 keys_, width_, columns_;
+  Float scale_, softcap_;
+  bool capped_;
+  dot<Float> product_;
+  vec<Float> lanes_, most_, sums_, parts_;  // of chunks: m, l and o [chunks, E]
+  vec<uint64> added_, chosen_;              // [rows, S]
+  dtype added_type_ = dtype::f32;
+};
+
+template <class Float>
+constexpr void attention(order o, view<int64> at, view<const tensor*> in, tensor& result) {
+  if (result.bits.empty()) return;
+  const tensor_type &q = in[0]->type, &k = in[1]->type;
+  attention_rows<Float> rows(o, at, in);
+  const int64 queries = q.extents[q.rank - 2].code, columns = result.type.last().code;
+  for (int64 row = 0, count = result.type.element_count() / columns; row < count; ++row) {
+    int64 rest = row / queries, shared = 0, stride = 1;
+    for (int i = k.rank - 2; i-- > 0;) {  // entry i of q's extent reads entry i / (q's / k's) of k's
+      const int64 heads = q.extents[i + q.rank - k.rank].code;
+      shared += rest % heads / (heads / k.extents[i].code) * stride;
+      stride *= k.extents[i].code;
+      rest /= heads;
+    }
+    rows.run(row, shared, result.type.element, result.bits.data() + row * columns);
+  }
+}
+
+}  // namespace poot::ir::detail
