@@ -20,8 +20,9 @@ class cuda : public c_family {
     write_title();
     out_ << prelude() << '\n';
   }
+  /// One workgroup on a multiprocessor is enough: without a number, compilers spill registers rather than hold fewer.
   constexpr void begin_entry() override {
-    out_ << "extern \"C\" __global__ void __launch_bounds__(" << k_.workgroup << ") poot_kernel(\n";
+    out_ << "extern \"C\" __global__ void __launch_bounds__(" << k_.workgroup << ", 1) poot_kernel(\n";
     const auto last = static_cast<uint32>(k_.buffers.size());
     for_each_binding([this, last](bool metadata, uint32 i, uint32 binding) {
       const bool reads = metadata || k_.buffers[i].how == kernel::access::read;

@@ -14,7 +14,7 @@ __device__ inline float poot_ffma(float a, float b, float c) { return __fmaf_rn(
 __device__ inline float poot_ffloor(float x) { return floorf(x); }
 __device__ inline uint poot_mul_high(uint a, uint b) { return __umulhi(a, b); }
 
-extern "C" __global__ void __launch_bounds__(64) poot_kernel(
+extern "C" __global__ void __launch_bounds__(64, 1) poot_kernel(
     const uint* b0,  // x
     const uint* meta,
     uint* b1) {  // y

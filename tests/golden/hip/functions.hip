@@ -582,7 +582,7 @@ __device__ inline float poot_pow(float p0, float p1) {
   return v225;
 }
 
-extern "C" __global__ void __launch_bounds__(64) poot_kernel(
+extern "C" __global__ void __launch_bounds__(64, 1) poot_kernel(
     const uint* b0,  // x
     const uint* meta,
     uint* b1) {  // y

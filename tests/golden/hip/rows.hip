@@ -21,7 +21,7 @@ __device__ inline float poot_fsqrt(float x) {
   return small ? root * 0x1p-16f : root;
 }
 
-extern "C" __global__ void __launch_bounds__(16) poot_kernel(
+extern "C" __global__ void __launch_bounds__(16, 1) poot_kernel(
     const uint* b0,  // x
     const uint* meta,
     uint* b1,  // sums

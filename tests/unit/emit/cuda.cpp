@@ -8,7 +8,7 @@ using namespace poot;
 using poot_tests::contains;
 
 static_assert(contains(emit::cuda(poot_tests::twice(), {}).write().str(),
-                       "extern \"C\" __global__ void __launch_bounds__(64) poot_kernel(\n"
+                       "extern \"C\" __global__ void __launch_bounds__(64, 1) poot_kernel(\n"
                        "    const uint* b0,  // x\n"
                        "    const uint* meta,\n"
                        "    uint* b1) {  // y\n"));

@@ -15,8 +15,8 @@ using poot_tests::twice;
 
 static_assert(emit::embed<twice, dialect::glsl>.starts_with("#version 450\n// twice\nlayout(local_size_x = 64) in;\n"));
 static_assert(emit::embed<twice, dialect::cpp>.ends_with("  }\n}\n"));
-static_assert(contains(emit::embed<twice, dialect::cuda>, "__launch_bounds__(64) poot_kernel("));
-static_assert(contains(emit::embed<twice, dialect::hip>, "__launch_bounds__(64) poot_kernel("));
+static_assert(contains(emit::embed<twice, dialect::cuda>, "__launch_bounds__(64, 1) poot_kernel("));
+static_assert(contains(emit::embed<twice, dialect::hip>, "__launch_bounds__(64, 1) poot_kernel("));
 static_assert(emit::name(dialect::hip) == "hip");
 
 TEST_CASE("what is embedded is what is written") {
