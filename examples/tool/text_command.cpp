@@ -1,14 +1,18 @@
-/// `poot text FILE --target T`
+/// `poot text FILE --target T [--resources]`
 
 #include "commands.hpp"
 #include "model_file.hpp"
 
 #include <poot/emit/write.hpp>
 #include <poot/kernel/generate.hpp>
+#include <poot/run/hiprtc.hpp>
+#include <poot/run/nvrtc.hpp>
+#include <poot/run/occupancy.hpp>
 
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <functional>
 
 namespace poot::tool {
 
@@ -26,8 +30,51 @@ emit::dialect dialect_of(const target& where) {
 
 struct text_arguments {
   std::string file, target = "vulkan_lavapipe";
-  bool unfused = false;
+  bool unfused = false, resources = false;
 };
+
+/// Calls `each(launch, when, index)` for every launch, the prologue's first.
+template <class Each>
+void for_each_launch(const plan::program_view& p, Each each) {
+  for (size_t i = 0; i < p.prologue.size(); ++i) each(p.prologue[i], "prologue", i);
+  for (size_t i = 0; i < p.launches.size(); ++i) each(p.launches[i], "launch", i);
+}
+
+/// Compiles each distinct kernel, and says what it takes of the target's multiprocessors.
+int print_resources(const plan::program_view& p, const target& where) {
+  const std::string arch(where.arch.view());
+  std::function<run::kernel_resources(std::string_view, std::string_view)> measure;
+  if (where.kind == backend::cuda) {
+    measure = [compiler = std::make_shared<run::nvrtc>(), arch](std::string_view name, std::string_view source) {
+      const std::vector<uint8> code = compiler->compile(name, source, arch);
+      return run::resources_of_cubin({code.data(), code.size()});
+    };
+  } else if (where.kind == backend::hip) {
+    measure = [compiler = std::make_shared<run::hiprtc>(), arch](std::string_view name, std::string_view source) {
+      const std::vector<uint8> code = compiler->compile(name, source, arch);
+      return run::resources_of_code_object({code.data(), code.size()}, arch);
+    };
+  } else {
+    fail("--resources: kernels of CUDA and HIP say what they take; others do not");
+  }
+  const run::multiprocessor* const limits = run::multiprocessor_of(arch);
+  std::printf("%-24s %11s %9s %12s %11s %9s\n", "kernel", "invocations", "registers", "shared bytes", "stack bytes", "occupancy");
+  std::vector<text> written;
+  for_each_launch(p, [&](const plan::launch& l, const char* when, size_t index) {
+    const kernel::kernel k = kernel::generate(p, l);
+    text source = emit::write(k, dialect_of(where), {.comments = false});
+    for (const text& known : written)
+      if (known == source) return;
+    const std::string name = std::string(when) + ' ' + std::to_string(index) + ", " + std::string(fuse::name(l.kind));
+    const run::kernel_resources r = measure(name, source.str());
+    std::printf("%-24s %11u %9u %12lld %11lld ", name.c_str(), k.workgroup, r.registers, static_cast<long long>(r.shared_bytes),
+                static_cast<long long>(r.stack_bytes));
+    if (limits) std::printf("%7u %%\n", run::occupancy(r, k.workgroup, *limits));
+    else std::printf("%9s\n", "-");
+    written.push_back(std::move(source));
+  });
+  return 0;
+}
 
 /// Each distinct kernel once, with the launches that share it.
 int print_text(const text_arguments& a) {
@@ -36,8 +83,9 @@ int print_text(const text_arguments& a) {
   const plan::program_view p = planned.view_of();
   if (!p.refused.empty())
     fail(text{} << a.file << ": %" << p.refused[0].equation << " cannot run on " << a.target << ": " << plan::explain(p.refused[0].missing));
+  if (a.resources) return print_resources(p, where);
   std::vector<text> written;
-  const auto print = [&](const plan::launch& l, const char* when, size_t index) {
+  for_each_launch(p, [&](const plan::launch& l, const char* when, size_t index) {
     text source = emit::write(kernel::generate(p, l), dialect_of(where));
     for (size_t i = 0; i < written.size(); ++i)
       if (written[i] == source) {
@@ -47,9 +95,7 @@ int print_text(const text_arguments& a) {
     std::printf("// %s %zu, %s: kernel %zu\n%.*s\n", when, index, std::string(fuse::name(l.kind)).c_str(), written.size(),
                 static_cast<int>(source.size()), source.str().data());
     written.push_back(std::move(source));
-  };
-  for (size_t i = 0; i < p.prologue.size(); ++i) print(p.prologue[i], "prologue", i);
-  for (size_t i = 0; i < p.launches.size(); ++i) print(p.launches[i], "launch", i);
+  });
   return 0;
 }
 
@@ -61,6 +107,7 @@ void add_text_command(CLI::App& app, outcome& result) {
   command->add_option("file", a->file, "Graph text (.poot), the text of a program, or a llama in a GGUF file")->required();
   command->add_option("--target", a->target, "cuda_… for CUDA, hip_… for HIP, vulkan_… for GLSL, host for C++")->capture_default_str();
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");
+  command->add_flag("--resources", a->resources, "Compile them, and print registers, shared memory, stack and occupancy");
   command->callback([a, &result] { result.status = print_text(*a); });
 }
 
