@@ -18,16 +18,6 @@ namespace poot::tool {
 
 namespace {
 
-emit::dialect dialect_of(const target& where) {
-  switch (where.kind) {
-    case backend::cuda: return emit::dialect::cuda;
-    case backend::hip: return emit::dialect::hip;
-    case backend::vulkan: return emit::dialect::glsl;
-    case backend::host: break;
-  }
-  return emit::dialect::cpp;
-}
-
 struct text_arguments {
   std::string file, target = "vulkan_lavapipe";
   bool unfused = false, resources = false;
@@ -62,7 +52,7 @@ int print_resources(const plan::program_view& p, const target& where) {
   std::vector<text> written;
   for_each_launch(p, [&](const plan::launch& l, const char* when, size_t index) {
     const kernel::kernel k = kernel::generate(p, l);
-    text source = emit::write(k, dialect_of(where), {.comments = false});
+    text source = emit::write(k, emit::dialect_of(where.kind), {.comments = false});
     for (const text& known : written)
       if (known == source) return;
     const std::string name = std::string(when) + ' ' + std::to_string(index) + ", " + std::string(fuse::name(l.kind));
@@ -86,7 +76,7 @@ int print_text(const text_arguments& a) {
   if (a.resources) return print_resources(p, where);
   std::vector<text> written;
   for_each_launch(p, [&](const plan::launch& l, const char* when, size_t index) {
-    text source = emit::write(kernel::generate(p, l), dialect_of(where));
+    text source = emit::write(kernel::generate(p, l), emit::dialect_of(where.kind), emit::options_of(where.caps));
     for (size_t i = 0; i < written.size(); ++i)
       if (written[i] == source) {
         std::printf("// %s %zu, %s: kernel %zu\n", when, index, std::string(fuse::name(l.kind)).c_str(), i);

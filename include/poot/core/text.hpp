@@ -23,13 +23,14 @@ class text {
  public:
   constexpr text() = default;
   constexpr text(std::string_view s) { *this << s; }
-  constexpr text(const char* s) { *this << std::string_view(s); }
+  constexpr text(const char* s) { *this << s; }
 
   constexpr text& operator<<(std::string_view s) {
     chars_.append({s.data(), s.size()});
     return *this;
   }
-  constexpr text& operator<<(const char* s) { return *this << std::string_view(s); }
+  /// (The length by the compiler: std::string_view counts in a loop, which constant evaluations pay for.)
+  constexpr text& operator<<(const char* s) { return *this << std::string_view(s, __builtin_strlen(s)); }
   constexpr text& operator<<(const text& t) { return *this << t.str(); }
   constexpr text& operator<<(char c) {
     chars_.push_back(c);
