@@ -1,6 +1,7 @@
 /// The heavy kernels of the host for every instruction set, compiled once: the library poot::precompiled.
 
 #define POOT_PRECOMPILING
+#include <poot/run/host/attention_kernels.hpp>
 #include <poot/run/host/contraction_kernels.hpp>
 #include <poot/run/host/tile_function.hpp>
 
@@ -13,6 +14,10 @@ tile_functions precompiled_tile_functions<tile_layout>() {
 template <>
 const contraction_kernels& precompiled_contraction_kernels<contraction_layout>() {
   return current_contraction_kernels();
+}
+template <>
+const attention_kernels& precompiled_attention_kernels<attention_layout>() {
+  return current_attention_kernels();
 }
 
 }  // namespace poot::run::host

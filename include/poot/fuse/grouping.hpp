@@ -133,11 +133,18 @@ class grouping {
     return s;
   }
 
-  /// A slice read only as an operand of matmuls, which take it as a strided view.
+  /// A slice read only as an operand of matmuls and attention, which take it as a strided view; of attention, under other
+  /// axes of 1 too.
   constexpr bool is_window(uint32 id) const {
     if (!takes_whole_rows(g, id) || is_output_[id] || users(id).empty()) return false;
     for (uint32 user : users(id))
-      if (g[user].kind != op::matmul) return false;
+      if (g[user].kind != op::matmul && g[user].kind != op::attention && !is_window_of_attention(id, user)) return false;
+    return true;
+  }
+  constexpr bool is_window_of_attention(uint32 slice, uint32 id) const {
+    if (g[id].kind != op::reshape || is_output_[id] || users(id).empty() || !differs_in_ones(g.type(slice), g.type(id))) return false;
+    for (uint32 user : users(id))
+      if (g[user].kind != op::attention) return false;
     return true;
   }
 

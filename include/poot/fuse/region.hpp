@@ -104,6 +104,20 @@ constexpr bool takes_whole_rows(const graph_view& g, uint32 id) {
   return e.type.last() == g.type(g.first_operand(id)[0]).last();
 }
 
+/// Do two types have the same extents but for axes of 1 before the last two?
+constexpr bool differs_in_ones(const tensor_type& a, const tensor_type& b) {
+  if (a.rank < 2 || b.rank < 2) return false;
+  int i = a.rank, j = b.rank;
+  for (int same = 0; same < 2; ++same)
+    if (a.extents[--i] != b.extents[--j]) return false;
+  while (true) {
+    while (i > 0 && a.extents[i - 1] == extent(1)) --i;
+    while (j > 0 && b.extents[j - 1] == extent(1)) --j;
+    if (i == 0 || j == 0) return i == j;
+    if (a.extents[--i] != b.extents[--j]) return false;
+  }
+}
+
 constexpr bool is_narrowing_cast(const graph_view& g, uint32 id) {
   if (g[id].kind != op::cast || !is_float(g[id].type.element)) return false;
   const dtype from = g.type(g.first_operand(id)[0]).element;

@@ -69,7 +69,7 @@ constexpr std::string_view explain(rule r) {
     case rule::attention_ranks: return "q, k and v need at least two axes, and k and v no more than q";
     case rule::attention_heads: return "each batch or head extent of k must be that of v, and divide that of q";
     case rule::attention_keys: return "q and k must have one width, k and v one number of keys";
-    case rule::attention_mask: return "a mask of floats to add, then one of i32 to choose by, broadcast into the scores";
+    case rule::attention_mask: return "a mask of f32 to add, then one of i32 to choose by, broadcast into the scores";
     case rule::attention_scale: return "scale must be a finite f32 and softcap a positive one, or 0 for none";
   }
   return "";

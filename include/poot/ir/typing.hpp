@@ -226,10 +226,9 @@ constexpr typing type_attention(view<int64> at, view<tensor_type> in, dtype decl
   const auto is_finite = [](int64 bits) { return bits >= 0 && bits <= 0xffffffff && (bits >> 23 & 0xff) != 0xff; };
   if (!is_finite(at[0]) || !is_finite(at[1]) || (at[1] >> 31 && at[1])) return refuse(rule::attention_scale);
   const tensor_type &q = in[0], &k = in[1], &v = in[2];
-  if (!is_float(declared)) return refuse(rule::float_result);
+  if (!is_float(declared) || declared == dtype::f64) return refuse(rule::float_result);
   for (int i = 0; i < 3; ++i) {
-    if (!is_float(in[i].element)) return refuse(rule::operand_dtype, i);
-    if (mixes_f64(in[i], in[i], declared)) return refuse(rule::wide_contraction, i);
+    if (!is_float(in[i].element) || in[i].element == dtype::f64) return refuse(rule::operand_dtype, i);
     if (in[i].rank < 2 || in[i].rank > q.rank) return refuse(rule::attention_ranks, i);
   }
   if (k.last() != q.last()) return refuse(rule::attention_keys, 1);
@@ -245,7 +244,7 @@ constexpr typing type_attention(view<int64> at, view<tensor_type> in, dtype decl
   bool chooses = false;
   for (size_t i = 3; i < in.size(); ++i) {
     tensor_type stretched = scores;
-    const bool fits = !chooses && (in[i].element == dtype::i32 || (i == 3 && in[i].element == (declared == dtype::f64 ? dtype::f64 : dtype::f32)));
+    const bool fits = !chooses && (in[i].element == dtype::i32 || (i == 3 && in[i].element == dtype::f32));
     if (!fits || !broadcast_into(stretched, in[i]) || !stretched.same_extents(scores)) return refuse(rule::attention_mask, static_cast<int>(i));
     chooses = in[i].element == dtype::i32;
   }

@@ -77,7 +77,7 @@ vec<float> by_definition(const attention_case& c, const tensor& q, const tensor&
       for (int64 e = 0; e < c.columns; ++e) {
         float all = 0;
         for (size_t i = 0; i < m.size(); ++i) all = std::fma(elementary::exp(m[i] - most), o[i][static_cast<size_t>(e)], all);
-        result.push_back(all / sum);
+        result.push_back((0.0f + all) / sum);
       }
     }
   return result;
@@ -198,10 +198,10 @@ TEST_CASE("attention and rope refuse what their typing rules do not allow, namin
   CHECK(names(attention("f32[2,7,3]", "f32[2,7,5]", ""), "must have one width"));
   CHECK(names(attention("f32[2,7,4]", "f32[2,6,5]", ""), "one number of keys"));
   CHECK(names(attention("f32[1,2,7,4]", "f32[1,2,7,5]", ""), "no more than q"));
-  CHECK(names(attention("f64[2,7,4]", "f64[2,7,5]", ""), "f64 contracts with f64"));
+  CHECK(names(attention("f64[2,7,4]", "f64[2,7,5]", ""), "this element type is not accepted"));
   CHECK(names(attention("f32[2,7,4]", "f32[2,7,5]", ", %m", "%m : f32[4,7] = input \"m\"\n"), "broadcast into the scores"));
   CHECK(names(attention("f32[2,7,4]", "f32[2,7,5]", ", %m, %m", "%m : i32[3,7] = input \"m\"\n"), "then one of i32"));
-  CHECK(names(attention("f32[2,7,4]", "f32[2,7,5]", ", %m", "%m : bf16[3,7] = input \"m\"\n"), "a mask of floats"));
+  CHECK(names(attention("f32[2,7,4]", "f32[2,7,5]", ", %m", "%m : bf16[3,7] = input \"m\"\n"), "a mask of f32"));
   CHECK(names(attention("f32[2,7,4]", "f32[2,7,5]", " {softcap=-1}"), "softcap a positive one"));
   CHECK(names(attention("f32[2,7,4]", "f32[2,7,5]", " {scale=inf}"), "a finite f32"));
   const auto rope = [&](const char* table, const char* attrs) {

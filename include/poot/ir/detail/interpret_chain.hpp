@@ -72,7 +72,7 @@ class attention_rows {
       for (int64 c = 0; c < columns_; ++c)
         all[static_cast<size_t>(c)] = multiply_add(part, parts_[static_cast<size_t>(i * columns_ + c)], all[static_cast<size_t>(c)]);
     }
-    for (int64 c = 0; c < columns_; ++c) to[c] = store_float(t, ieee::div(all[static_cast<size_t>(c)], sum));
+    for (int64 c = 0; c < columns_; ++c) to[c] = store_float(t, ieee::div(ieee::add(Float(0), all[static_cast<size_t>(c)]), sum));
   }
 
  private:

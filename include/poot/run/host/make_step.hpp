@@ -1,6 +1,7 @@
 #pragma once
 /// The step that runs a launch.
 
+#include <poot/run/host/attention_step.hpp>
 #include <poot/run/host/contraction_launch.hpp>
 #include <poot/run/host/movement_step.hpp>
 #include <poot/run/host/reduction_step.hpp>
@@ -15,6 +16,7 @@ inline std::unique_ptr<step> make_step(const plan::program_view& p, const plan::
     case fuse::region_kind::pointwise:
     case fuse::region_kind::row: return std::make_unique<region_step>(p, l);
     case fuse::region_kind::contraction: return std::make_unique<contraction_launch>(p, l);
+    case fuse::region_kind::attention: return std::make_unique<attention_step>(p, l);
     case fuse::region_kind::reduction: return std::make_unique<reduction_step>(p, l);
     default: return std::make_unique<movement_step>(p, l);
   }

@@ -1,0 +1,52 @@
+#pragma once
+/// The kernels of attention beside those of contractions, for each instruction set. attention.hpp is what to call.
+
+#include <poot/core/hash.hpp>
+#include <poot/run/host/tile_values.hpp>
+
+namespace poot::run::host {
+
+/// Keys that are joined as one (numerics.md, "Attention").
+inline constexpr int attention_chunk = 256;
+
+/// A row of products q·k over one chunk of keys, 256 with room for all of them.
+struct score_row {
+  float* scores;
+  int first, last;              ///< keys that count: `first` is a multiple of 32; the others have no product
+  float scale, softcap;         ///< softcap 0: none
+  const float* added;           ///< mask to add, of this row's first key of the chunk; null: none
+  const int32* chosen;          ///< keys count where it is not 0; null: all do
+};
+
+struct attention_kernels {
+  void (*weigh)(const score_row& r, float* greatest, float* sum);
+  void (*join)(float* greatest, const float* sums, const float* parts, int64 between, int chunks, int64 columns, float* to);
+  bool (*finite)(const float* x, int64 count);
+  /// Widens first … last, at first count … 0, to where x is not 0.
+  void (*widen_span)(const int32* x, int count, int& first, int& last);
+};
+
+}  // namespace poot::run::host
+
+#if !defined(POOT_PRECOMPILED) || defined(POOT_PRECOMPILING)
+#define POOT_BODY <poot/run/host/attention.inc>
+#include <poot/run/host/each_isa.inc>
+#endif
+
+namespace poot::run::host {
+
+/// Changes with what the kernels and their callers must agree on; see tile_layout.
+inline constexpr uint64 attention_layout = mix(sizeof(attention_kernels), mix(sizeof(score_row), attention_chunk));
+template <uint64 Layout>
+const attention_kernels& precompiled_attention_kernels();
+
+/// Of the instruction set in use.
+[[gnu::always_inline]] inline const attention_kernels& current_attention_kernels() {  // see tile_kernels.hpp
+#if defined(POOT_PRECOMPILED) && !defined(POOT_PRECOMPILING)
+  return precompiled_attention_kernels<attention_layout>();
+#else
+  return *POOT_FOR_ISA(attention_functions);
+#endif
+}
+
+}  // namespace poot::run::host
