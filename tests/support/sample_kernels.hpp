@@ -207,6 +207,28 @@ constexpr poot::kernel::kernel bits() {
   return k.finish();
 }
 
+/// Four words at a time through shared memory: y[i] = {w, x of the mirrored, y, z of the mirrored}; each word of `sums` adds
+/// a word read alone to one read with three others.
+constexpr poot::kernel::kernel quads() {
+  constexpr uint32 lanes = 32, count = 30;
+  builder k("quads", lanes);
+  const buffer_id x = k.reads("x", 0), y = k.writes("y", 1), sums = k.writes("sums", 2);
+  const shared_id staged = k.shares("staged", type::quad, lanes);
+  const word lane = k.lane(), groups = k.meta({.fixed = lanes});
+  const flag works = below(lane, count) & below(k.group() * word(lanes) + lane, groups);
+  k.if_(works, [&] {
+    const quad own = k.load_quad(x, lane);
+    k.store(staged, lane, own);
+    k.store(sums, lane, k.load(x, lane * 4u + 1u) + k.part(own, 2));
+  });
+  k.barrier();
+  k.if_(works, [&] {
+    const quad own = k.load<quad>(staged, lane), other = k.load<quad>(staged, word(count - 1) - lane);
+    k.store_quad(y, lane, k.join({k.part(own, 3), k.part(other, 0), k.part(own, 1), k.part(other, 2)}));
+  });
+  return k.finish();
+}
+
 }  // namespace sample
 
 inline std::vector<sample_kernel> sample_kernels() {
@@ -228,6 +250,7 @@ inline std::vector<sample_kernel> sample_kernels() {
   pairs(sample::functions(), numbers, 7);
   out.push_back({sample::rows(), {row_values, std::vector<uint32>(6), std::vector<uint32>(48)}, {3}, 4});
   out.push_back({sample::bits(), {row_values, {0, 0}, {0xffffffffu, 0xffffffffu}}, {40}, 2});
+  out.push_back({sample::quads(), {row_values, std::vector<uint32>(120), std::vector<uint32>(30)}, {32}, 1});
   return out;
 }
 

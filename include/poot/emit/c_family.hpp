@@ -4,6 +4,7 @@
 ///     uint v12 = v3 + v4;          the value of instruction 12, a word
 ///     float m7 = 0.0f;             variable 7
 ///     b1[v12] = v13;  // %5        buffer 1; from here on for equation 5
+///     uvec4 v14 = q0[v12];         four words of buffer 0
 ///
 /// A dialect says how its text begins and ends, and how it spells what differs.
 
@@ -59,6 +60,9 @@ class c_family {
   constexpr virtual bool hides_zeros() const { return false; }
   /// Around the bits of a literal number.
   constexpr virtual spelling literal_of_bits() const { return spell(opcode::from_bits); }
+  /// The type of four words with members x, y, z, w, and what is written before four words to make one.
+  constexpr virtual std::string_view quad_type() const = 0;
+  constexpr virtual std::string_view quad_of() const = 0;
   /// Operations on values, and atomic ones.
   constexpr virtual spelling spell(opcode c) const {
     switch (c) {
@@ -133,12 +137,30 @@ class c_family {
   constexpr void write_shared(std::string_view prefix) {
     for (uint32 i = 0; i < k_.shared.size(); ++i) {
       const kernel::shared_array& s = k_.shared[i];
-      out_ << prefix << type_name(s.kind) << " s" << i << '[' << s.size << "];";
+      out_ << prefix << type_of(s.kind) << " s" << i << '[' << s.size << "];";
       end_line_naming(s.name.str());
     }
   }
-  static constexpr std::string_view type_name(kernel::type t) {
-    return t == kernel::type::number ? "float" : t == kernel::type::word ? "uint" : t == kernel::type::flag ? "bool" : "void";
+  constexpr std::string_view type_of(kernel::type t) const {
+    switch (t) {
+      case kernel::type::number: return "float";
+      case kernel::type::word: return "uint";
+      case kernel::type::flag: return "bool";
+      case kernel::type::quad: return quad_type();
+      case kernel::type::none: break;
+    }
+    return "void";
+  }
+  /// Whether the kernel moves words of a buffer one at a time, and four at a time.
+  constexpr bool moves_words(uint32 buffer) const {
+    for (const instruction& in : k_.code)
+      if (is_of_words(in.code) && in.a == buffer) return true;
+    return false;
+  }
+  constexpr bool moves_quads(uint32 buffer) const {
+    for (const instruction& in : k_.code)
+      if ((in.code == opcode::load_quad || in.code == opcode::store_quad) && in.a == buffer) return true;
+    return false;
   }
 
   const kernel::kernel& k_;
@@ -146,13 +168,17 @@ class c_family {
   text out_;
 
  private:
+  static constexpr bool is_of_words(opcode c) {
+    return c == opcode::load || c == opcode::store || c == opcode::atomic_and || c == opcode::atomic_or;
+  }
+
   constexpr void write_name(std::string_view name) {
     for (char c : name) out_ << (c >= ' ' && c <= '~' && c != '\\' ? c : '_');
   }
 
   constexpr void write_function(const kernel::function& f) {
-    out_ << function_prefix() << type_name(f.result) << ' ' << f.name << '(';
-    for (uint32 i = 0; i < f.parameters.size(); ++i) out_ << (i ? ", " : "") << type_name(f.parameters[i]) << " p" << i;
+    out_ << function_prefix() << type_of(f.result) << ' ' << f.name << '(';
+    for (uint32 i = 0; i < f.parameters.size(); ++i) out_ << (i ? ", " : "") << type_of(f.parameters[i]) << " p" << i;
     out_ << ") {\n";
     write_body(f.code);
     out_ << "}\n\n";
@@ -191,6 +217,7 @@ class c_family {
   constexpr void write_line(const instruction& in) {
     switch (in.code) {
       case opcode::store: return write_memory('b', in), write_assigned(in.c);
+      case opcode::store_quad: return write_memory('q', in), write_assigned(in.c);
       case opcode::shared_store: return write_memory('s', in), write_assigned(in.c);
       case opcode::atomic_and:
       case opcode::atomic_or: {
@@ -203,7 +230,7 @@ class c_family {
         return;
       }
       case opcode::variable:
-        out_ << type_name(in.kind) << " m" << id_of(in);
+        out_ << type_of(in.kind) << " m" << id_of(in);
         return write_assigned(in.a);
       case opcode::assign:
         out_ << 'm' << in.a;
@@ -240,7 +267,7 @@ class c_family {
         return;
       default: break;
     }
-    out_ << qualifier(in.code) << type_name(in.kind) << " v" << id_of(in) << " = ";
+    out_ << qualifier(in.code) << type_of(in.kind) << " v" << id_of(in) << " = ";
     write_expression(in);
     out_ << ';';
   }
@@ -252,6 +279,7 @@ class c_family {
       case opcode::meta: out_ << "meta[" << in.a << ']'; return;
       case opcode::read: out_ << 'm' << in.a; return;
       case opcode::load: return write_memory('b', in);
+      case opcode::load_quad: return write_memory('q', in);
       case opcode::shared_load: return write_memory('s', in);
       case opcode::select:
         write_value(in.a);
@@ -259,12 +287,18 @@ class c_family {
         write_value(in.b);
         out_ << " : ";
         return write_value(in.c);
+      case opcode::part:
+        write_value(in.a);
+        out_ << '.' << std::string_view("xyzw").substr(in.b, 1);
+        return;
+      case opcode::join:
+        out_ << quad_of();
+        write_arguments(in);
+        out_ << ')';
+        return;
       case opcode::call:
         out_ << k_.functions[in.a].name << '(';
-        for (uint32 i = 0; i < in.c; ++i) {
-          if (i) out_ << ", ";
-          write_value(code_[in.b + i].a);
-        }
+        write_arguments(in);
         out_ << ')';
         return;
       default: break;
@@ -278,6 +312,12 @@ class c_family {
     out_ << s.after;
   }
 
+  constexpr void write_arguments(const instruction& in) {
+    for (uint32 i = 0; i < in.c; ++i) {
+      if (i) out_ << ", ";
+      write_value(code_[in.b + i].a);
+    }
+  }
   constexpr void write_memory(char array, const instruction& in) {
     out_ << array << in.a << '[';
     write_value(in.b);

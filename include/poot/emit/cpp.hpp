@@ -31,10 +31,16 @@ class cpp final : public c_family {
       const kernel::buffer& b = k_.buffers[i];
       out_ << (b.how == kernel::access::read ? "  const uint* const b" : "  uint* const b") << i << " = buffers[" << i << "];";
       end_line_naming(b.name.str());
+      if (!moves_quads(i)) continue;
+      const bool reads = b.how == kernel::access::read;
+      out_ << (reads ? "  const poot_quad* const q" : "  poot_quad* const q") << i << " = reinterpret_cast<" << (reads ? "const " : "")
+           << "poot_quad*>(buffers[" << i << "]);\n";
     }
     for (uint32 i = 0; i < k_.shared.size(); ++i)
       out_ << "  auto& s" << i << " = static_cast<poot_shared*>(at->shared)->s" << i << ";\n";
   }
+  constexpr std::string_view quad_type() const override { return "poot_quad"; }
+  constexpr std::string_view quad_of() const override { return "poot_quad_of("; }
   constexpr std::string_view function_prefix() const override { return "static inline "; }
   constexpr std::string_view group() const override { return "at->group"; }
   constexpr std::string_view lane() const override { return "at->lane"; }

@@ -32,8 +32,15 @@ class cuda : public c_family {
       out_ << (binding == last ? ") {" : ",");
       end_line_naming(metadata ? std::string_view() : k_.buffers[i].name.str());
     });
+    for (uint32 i = 0; i < k_.buffers.size(); ++i) {
+      if (!moves_quads(i)) continue;
+      const std::string_view how = k_.buffers[i].how == kernel::access::read ? "const " : "";
+      out_ << "  " << how << "uint4* const q" << i << " = reinterpret_cast<" << how << "uint4*>(b" << i << ");\n";
+    }
     write_shared("  __shared__ ");
   }
+  constexpr std::string_view quad_type() const override { return "uint4"; }
+  constexpr std::string_view quad_of() const override { return "make_uint4("; }
   constexpr std::string_view function_prefix() const override { return "__device__ inline "; }
   constexpr std::string_view group() const override { return "blockIdx.x + blockIdx.y * gridDim.x"; }
   constexpr std::string_view lane() const override { return "threadIdx.x"; }

@@ -44,9 +44,13 @@ class glsl final : public c_family {
         return;
       }
       const kernel::buffer& b = k_.buffers[i];
-      if (b.how == kernel::access::read) out_ << "readonly ";
-      if (b.how == kernel::access::write && !has_atomics(i)) out_ << "writeonly ";
-      out_ << "buffer poot_b" << i << " { uint b" << i << "[]; };";
+      std::string_view how = "";
+      if (b.how == kernel::access::read) how = "readonly ";
+      if (b.how == kernel::access::write && !has_atomics(i)) how = "writeonly ";
+      const bool quads = moves_quads(i);
+      if (moves_words(i) || !quads) out_ << how << "buffer poot_b" << i << " { uint b" << i << "[]; };";
+      if (quads && moves_words(i)) out_ << "\nlayout(std430, set = 0, binding = " << binding << ") ";
+      if (quads) out_ << how << "buffer poot_q" << i << " { uvec4 q" << i << "[]; };";
       end_line_naming(b.name.str());
     });
     write_shared("shared ");
@@ -61,6 +65,8 @@ class glsl final : public c_family {
     return false;
   }
   constexpr void begin_entry() override { out_ << "void main() {\n"; }
+  constexpr std::string_view quad_type() const override { return "uvec4"; }
+  constexpr std::string_view quad_of() const override { return "uvec4("; }
   constexpr std::string_view function_prefix() const override { return ""; }
   constexpr std::string_view group() const override {
     return "gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x";

@@ -37,6 +37,11 @@ struct word : handle<type::word> {
   constexpr word(Int bits) : handle{nullptr, static_cast<uint32>(bits)} {}
   constexpr word(builder* b, uint32 value) : handle{b, value} {}
 };
+/// Four words, of a 128-bit access.
+struct quad : handle<type::quad> {
+  constexpr quad() = default;
+  constexpr quad(builder* b, uint32 value) : handle{b, value} {}
+};
 struct number : handle<type::number> {
   constexpr number() = default;
   template <std::same_as<float> Float>
@@ -52,6 +57,8 @@ template <>
 inline constexpr type type_of_handle<word> = type::word;
 template <>
 inline constexpr type type_of_handle<number> = type::number;
+template <>
+inline constexpr type type_of_handle<quad> = type::quad;
 
 struct buffer_id { uint32 index = 0; };
 struct shared_id { uint32 index = 0; };
@@ -70,7 +77,7 @@ class builder {
   constexpr builder& operator=(const builder&) = delete;
 
   constexpr kernel finish() {
-    made_.code = schedule(code_);
+    made_.code = schedule(code_, made_.buffers);
     number_metadata();
     return std::move(made_);
   }
@@ -121,6 +128,16 @@ class builder {
   }
   constexpr word load(buffer_id b, word index) { return {this, emit(opcode::load, type::word, b.index, use(index))}; }
   constexpr void store(buffer_id b, word index, word value) { emit_store(opcode::store, b.index, index, value); }
+  /// Words 4 · index … 4 · index + 3.
+  constexpr quad load_quad(buffer_id b, word index) { return {this, emit(opcode::load_quad, type::quad, b.index, use(index))}; }
+  constexpr void store_quad(buffer_id b, word index, quad value) { emit_store(opcode::store_quad, b.index, index, value); }
+  constexpr word part(quad q, uint32 i) { return {this, emit(opcode::part, type::word, q.id, i)}; }
+  constexpr quad join(const word (&parts)[4]) {
+    uint32 ids[4]{};
+    for (int i = 0; i < 4; ++i) ids[i] = use(parts[i]);
+    const uint32 first = arguments({ids, 4});
+    return {this, emit(opcode::join, type::quad, 0, first, 4)};
+  }
   constexpr void atomic_and(buffer_id b, word index, word value) { emit_store(opcode::atomic_and, b.index, index, value); }
   constexpr void atomic_or(buffer_id b, word index, word value) { emit_store(opcode::atomic_or, b.index, index, value); }
   template <class Value>
@@ -181,7 +198,7 @@ class builder {
     const uint32 noted = note_;
     note_ = instruction::no_note;
     emit(opcode::result, type::none, use(with_parameters<Result, Parameters...>(write, std::index_sequence_for<Parameters...>{})));
-    f.code = schedule(code_);
+    f.code = schedule(code_, {});
     code_ = std::move(outer);
     note_ = noted;
     made_.functions.push_back(std::move(f));
@@ -190,12 +207,16 @@ class builder {
   template <class Result, class... Values>
   constexpr Result call(function_id f, Values... values) {
     const uint32 ids[] = {use(values)...};
-    const auto first = static_cast<uint32>(code_.size());
-    for (uint32 id : ids) emit(opcode::argument, type::none, id);
+    const uint32 first = arguments({ids, sizeof...(Values)});
     return {this, emit(opcode::call, type_of_handle<Result>, f.index, first, sizeof...(Values))};
   }
 
  private:
+  constexpr uint32 arguments(view<uint32> ids) {
+    const auto first = static_cast<uint32>(code_.size());
+    for (uint32 id : ids) emit(opcode::argument, type::none, id);
+    return first;
+  }
   /// Parameters are the first values of a function's body.
   template <class Result, class... Parameters, class Write, size_t... I>
   constexpr Result with_parameters(Write write, std::index_sequence<I...>) {

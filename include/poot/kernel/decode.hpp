@@ -35,8 +35,40 @@ class packed_reader {
     return from_bits(to_bits(product) ^ 0x80000000u);
   }
 
-  constexpr number code(word block, word index) {
-    const word stored = stored_code(block, index);
+  constexpr number code(word block, word index) { return number_of(stored_code(block, index)); }
+
+  /// The codes of elements `index` … `index` + 15; `index` is a multiple of 16, whose parts are read from four words.
+  constexpr vec<number> codes(word block, word index) {
+    const word codes = block + word(at_.codes);
+    vec<number> out;
+    if (format_ == dtype::q8_0) {
+      for (word b : bytes(codes + index)) out.push_back(number_of(b));
+      return out;
+    }
+    word from = codes, shift = (index >> 4u) << 2u;
+    vec<word> high;
+    if (format_ == dtype::q4_k) {
+      from = codes + (index >> 6u) * 32u + (index & 31u);
+      shift = (index & 32u) >> 3u;
+    } else if (format_ == dtype::q6_k) {
+      const word upper = index >> 7u, quarter = (index >> 5u) & 3u, lane = index & 31u;
+      from = codes + upper * 64u + (quarter & 1u) * 32u + lane;
+      shift = (quarter >> 1u) << 2u;
+      for (word b : bytes(block + word(at_.high_bits) + upper * 32u + lane)) high.push_back(((b >> (quarter << 1u)) & 3u) << 4u);
+    } else if (format_ == dtype::q5_0) {
+      const word bits = byte(block + word(at_.high_bits) + (index >> 3u)) | byte(block + word(at_.high_bits) + (index >> 3u) + 1u) << 8u;
+      for (uint32 j = 0; j < 16; ++j) high.push_back(((bits >> word(j)) & 1u) << 4u);
+    }
+    const vec<word> low = bytes(from);
+    for (uint32 j = 0; j < 16; ++j) {
+      const word nibble = (low[j] >> shift) & 15u;
+      out.push_back(number_of(high.empty() ? nibble : nibble | high[j]));
+    }
+    return out;
+  }
+
+ private:
+  constexpr number number_of(word stored) {
     switch (format_) {
       case dtype::q8_0: return to_float(wrap(dtype::i8, stored));
       case dtype::iq4_nl: return to_float(wrap(dtype::i8, table_entry(stored)));
@@ -48,7 +80,28 @@ class packed_reader {
     }
   }
 
- private:
+  /// All parts of such a block that are read 16 bytes at a time lie on quads.
+  constexpr bool is_aligned_to_quads() const { return poot::row(format_).block_bytes % 16 == 0 && at_.codes % 16 == 0; }
+
+  /// The 16 bytes from byte `at` on: four words, together or one by one, or parts of five.
+  constexpr vec<word> bytes(word at) {
+    vec<word> words;
+    if (is_aligned_to_quads()) {
+      const quad four = k_.load_quad(from_, at >> 4u);
+      for (uint32 w = 0; w < 4; ++w) words.push_back(k_.part(four, w));
+    } else {
+      const word first = at >> 2u, shift = (at & 3u) << 3u;
+      const bool on_words = poot::row(format_).block_bytes % 4 == 0;  // as all parts of such a block lie
+      for (uint32 w = 0; w < 4; ++w) words.push_back(k_.load(from_, first + word(w)));
+      if (!on_words) {
+        words.push_back(k_.load(from_, (at + 15u) >> 2u));  // of the last byte: never past the buffer
+        for (uint32 w = 0; w < 4; ++w) words[w] = words[w] >> shift | (words[w + 1] << 1u) << (word(31u) - shift);
+      }
+    }
+    vec<word> out;
+    for (uint32 j = 0; j < 16; ++j) out.push_back((words[j / 4] >> word(j % 4 * 8)) & 0xffu);
+    return out;
+  }
   constexpr word byte(word at) { return load_byte(k_, from_, at); }
   /// The f16 at an even byte.
   constexpr number half(word at) {

@@ -13,6 +13,7 @@ constexpr std::string_view name(type t) {
     case type::flag: return "flag";
     case type::word: return "word";
     case type::number: return "number";
+    case type::quad: return "quad";
   }
   return "";
 }
@@ -74,7 +75,11 @@ constexpr signature signature_of(opcode c) {
     case opcode::and_: case opcode::or_: return {flag, flag, none, flag};
     case opcode::not_: return {flag, none, none, flag};
     case opcode::select: return {flag, none, none, none};
+    case opcode::part: return {type::quad, none, none, word};
+    case opcode::join: return {none, none, none, type::quad};
     case opcode::load: return {none, word, none, word};
+    case opcode::load_quad: return {none, word, none, type::quad};
+    case opcode::store_quad: return {none, word, type::quad, none};
     case opcode::store: case opcode::atomic_and: case opcode::atomic_or: return {none, word, word, none};
     case opcode::shared_load: case opcode::shared_store: return {none, word, none, none};
     case opcode::loop: return {word, word, word, word};
@@ -126,8 +131,21 @@ class form_checker {
       case opcode::select:
         if (code_[now().b].kind != code_[now().c].kind) wrong(text("it chooses between values of two types"));
         gives = code_[now().b].kind;
+        if (gives == type::quad) wrong(text("it chooses between quads"));
         break;
-      case opcode::variable: gives = code_[now().a].kind; break;
+      case opcode::part:
+        if (now().b > 3) wrong(text("part ") << now().b << " of four words");
+        break;
+      case opcode::join:
+        if (now().c != 4) wrong(text("a quad has four words"));
+        check_arguments();
+        for (uint32 p = 0; p < 4; ++p)
+          if (code_[code_[now().b + p].a].kind != type::word) wrong(text("argument ") << p << " is no word");
+        break;
+      case opcode::variable:
+        gives = code_[now().a].kind;
+        if (gives == type::quad) wrong(text("variables hold no quads"));
+        break;
       case opcode::read:
       case opcode::assign:
         check_value('a', now().a, type::none);
@@ -153,12 +171,15 @@ class form_checker {
         break;
       case opcode::load:
       case opcode::store:
+      case opcode::load_quad:
+      case opcode::store_quad:
       case opcode::atomic_and:
       case opcode::atomic_or: {
         if (now().a >= k_.buffers.size()) wrong(text("there is no buffer ") << now().a);
         const buffer& b = k_.buffers[now().a];
-        if (now().code == opcode::load && b.how == access::write) wrong(text("buffer ") << b.name << " is only written");
-        if (now().code != opcode::load && b.how == access::read) wrong(text("buffer ") << b.name << " is only read");
+        const bool loads = now().code == opcode::load || now().code == opcode::load_quad;
+        if (loads && b.how == access::write) wrong(text("buffer ") << b.name << " is only written");
+        if (!loads && b.how == access::read) wrong(text("buffer ") << b.name << " is only read");
         break;
       }
       case opcode::shared_load:
@@ -203,7 +224,7 @@ class form_checker {
         if (code_[now().a].kind != function_->result) wrong(text("the function gives a ") << name(function_->result));
         break;
       case opcode::call: check_call(); break;
-      case opcode::group: case opcode::lane: case opcode::meta: case opcode::load: case opcode::store:
+      case opcode::group: case opcode::lane: case opcode::meta: case opcode::load: case opcode::store: case opcode::load_quad: case opcode::store_quad:
       case opcode::atomic_and: case opcode::atomic_or: case opcode::shared_load: case opcode::shared_store:
       case opcode::barrier:
         if (function_) wrong(text("a function is of its parameters alone"));
@@ -213,16 +234,20 @@ class form_checker {
     if (function_ && at_ < function_->parameters.size() && now().code != opcode::parameter)
       wrong(text("parameter ") << at_ << " should stand here");
   }
+  constexpr void check_arguments() const {
+    if (now().b > at_ || at_ - now().b != now().c) wrong(text("its arguments are not right before it"));
+    for (uint32 p = 0; p < now().c; ++p)
+      if (code_[now().b + p].code != opcode::argument) wrong(text("argument ") << p << " is none");
+  }
   constexpr void check_call() const {
     if (now().a >= functions_) wrong(text("it calls function ") << now().a << ", which is not defined before");
     const function& called = k_.functions[now().a];
     if (now().c != called.parameters.size())
       wrong(text("function ") << called.name << " takes " << called.parameters.size() << " values, given are " << now().c);
     if (now().kind != called.result) wrong(text("function ") << called.name << " gives a " << name(called.result));
-    if (now().b > at_ || at_ - now().b != now().c) wrong(text("its arguments are not right before it"));
+    check_arguments();
     for (uint32 p = 0; p < now().c; ++p) {
       const instruction& argument = code_[now().b + p];
-      if (argument.code != opcode::argument) wrong(text("argument ") << p << " is none");
       if (code_[argument.a].kind != called.parameters[p])
         wrong(text("argument ") << p << " of function " << called.name << " is a " << name(code_[argument.a].kind) << ", not a "
                                 << name(called.parameters[p]));

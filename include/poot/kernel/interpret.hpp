@@ -60,7 +60,7 @@ class interpreter {
     for (const function& f : k.functions) frames_.push_back(prepare(f.code));
     frames_.push_back(prepare(k.code));
     for (const shared_array& s : k.shared) {
-      shared_.push_back(vec<uint32>(s.size));
+      shared_.push_back(vec<uint32>(s.size * words_of(s.kind)));
       written_.push_back(vec<uint8>(s.size));
       shared_touches_.push_back(vec<touches>(wanted.races ? s.size : 0));
     }
@@ -90,11 +90,18 @@ class interpreter {
   struct frame {
     const body* code = nullptr;
     vec<uint32> ends{};    ///< of each instruction that opens or splits a block, the next one that ends or splits it
-    vec<uint32> values{};  ///< [instructions, width]
+    vec<uint32> rows{};    ///< of each instruction, the row of its first word in `values`
+    vec<uint32> values{};  ///< [words, width]
   };
 
   constexpr frame prepare(const body& code) {
-    frame f{&code, block_ends(code), vec<uint32>(code.size() * width_)};
+    frame f{&code, block_ends(code), {}, {}};
+    uint32 rows = 0;
+    for (const instruction& i : code) {
+      f.rows.push_back(rows);
+      rows += i.kind == type::quad ? 4 : 1;
+    }
+    f.values.resize(size_t{rows} * width_);
     for (uint32 i = 0; i < code.size(); ++i) {
       const instruction& now = code[i];
       if (is_literal(now.code)) fill(f, i, now.a);
@@ -110,7 +117,7 @@ class interpreter {
     while (buffers_[b].data != data) ++b;
     return b;
   }
-  constexpr uint32* row(frame& f, uint32 i) { return f.values.data() + size_t{i} * width_; }
+  constexpr uint32* row(frame& f, uint32 i) { return f.values.data() + size_t{f.rows[i]} * width_; }
   constexpr void fill(frame& f, uint32 i, uint32 bits) {
     for (uint32 l = 0; l < width_; ++l) row(f, i)[l] = bits;
   }
@@ -144,8 +151,16 @@ class interpreter {
           ++interval_;
           break;
         case opcode::call: call(f, i, active); break;
+        case opcode::join:
+          for (uint32 p = 0; p < 4; ++p) {
+            const uint32* const given = row(f, (*f.code)[now.b + p].a);
+            each(active, [&](uint32 l) { row(f, i)[p * width_ + l] = given[l]; });
+          }
+          break;
         case opcode::load:
         case opcode::store:
+        case opcode::load_quad:
+        case opcode::store_quad:
         case opcode::atomic_and:
         case opcode::atomic_or: touch_buffer(f, i, active); break;
         case opcode::shared_load:
@@ -211,48 +226,52 @@ class interpreter {
     const instruction& now = (*f.code)[i];
     const words memory = buffers_[now.a];
     vec<touches>& noted = buffer_touches_[memory_of_[now.a]];
+    const bool loads = now.code == opcode::load || now.code == opcode::load_quad;
+    const uint32 each_touches = now.code == opcode::load_quad || now.code == opcode::store_quad ? 4 : 1;
     const uint32* const index = row(f, now.b);
     uint32* const out = row(f, i);
-    const uint32* const given = now.code == opcode::load ? nullptr : row(f, now.c);
-    const touch how = now.code == opcode::load ? touch::read : now.code == opcode::store ? touch::write : touch::atomic;
+    const uint32* const given = loads ? nullptr : row(f, now.c);
+    const touch how = loads ? touch::read : now.code == opcode::atomic_and || now.code == opcode::atomic_or ? touch::atomic : touch::write;
     each(active, [&](uint32 l) {
-      const uint32 at = index[l];
-      if (at >= memory.count)
-        wrong(f, i, l, text("index ") << at << " of buffer " << k_.buffers[now.a].name << ", which has " << memory.count << " words");
-      if (at < noted.size() && !note(noted[at], 0, group_ * width_ + l, how))
-        wrong(f, i, l, text("word ") << at << " of buffer " << k_.buffers[now.a].name << " is touched by another invocation too");
-      switch (now.code) {
-        case opcode::load: out[l] = memory.data[at]; break;
-        case opcode::store: memory.data[at] = given[l]; break;
-        case opcode::atomic_and: memory.data[at] &= given[l]; break;
-        default: memory.data[at] |= given[l];
+      for (uint32 word = 0; word < each_touches; ++word) {
+        const uint64 at = uint64{index[l]} * each_touches + word;
+        if (at >= memory.count)
+          wrong(f, i, l, text("index ") << at << " of buffer " << k_.buffers[now.a].name << ", which has " << memory.count << " words");
+        if (at < noted.size() && !note(noted[at], 0, group_ * width_ + l, how))
+          wrong(f, i, l, text("word ") << at << " of buffer " << k_.buffers[now.a].name << " is touched by another invocation too");
+        if (loads) out[word * width_ + l] = memory.data[at];
+        else if (now.code == opcode::atomic_and) memory.data[at] &= given[l];
+        else if (now.code == opcode::atomic_or) memory.data[at] |= given[l];
+        else memory.data[at] = given[word * width_ + l];
       }
     });
   }
 
   constexpr void touch_shared(frame& f, uint32 i, view<uint32> active) {
     const instruction& now = (*f.code)[i];
+    const shared_array& array = k_.shared[now.a];
     vec<uint32>& memory = shared_[now.a];
     const bool loads = now.code == opcode::shared_load;
+    const uint32 words = words_of(array.kind);
     const uint32* const index = row(f, now.b);
     uint32* const out = row(f, i);
     const uint32* const given = loads ? nullptr : row(f, now.c);
     each(active, [&](uint32 l) {
       const uint32 at = index[l];
       const auto complain = [&](const char* what) {
-        wrong(f, i, l, text("element ") << at << " of shared " << k_.shared[now.a].name << what);
+        wrong(f, i, l, text("element ") << at << " of shared " << array.name << what);
       };
-      if (at >= memory.size())
-        wrong(f, i, l, text("index ") << at << " of shared " << k_.shared[now.a].name << ", which has " << memory.size() << " elements");
+      if (at >= array.size)
+        wrong(f, i, l, text("index ") << at << " of shared " << array.name << ", which has " << array.size << " elements");
       if (loads && !written_[now.a][at]) complain(" is read before it is written");
       if (wanted_.races && !note(shared_touches_[now.a][at], interval_, l, loads ? touch::read : touch::write))
         complain(" is touched by another invocation too, with no barrier between");
-      if (loads) {
-        out[l] = memory[at];
-      } else {
-        memory[at] = given[l];
-        written_[now.a][at] = 1;
+      for (uint32 word = 0; word < words; ++word) {
+        uint32& element = memory[at * words + word];
+        if (loads) out[word * width_ + l] = element;
+        else element = given[word * width_ + l];
       }
+      written_[now.a][at] = 1;
     });
   }
 
@@ -327,6 +346,11 @@ class interpreter {
         one([](uint32 x) { return static_cast<uint32>(static_cast<int32>(ieee::from_bits(x))); });
         break;
       case opcode::select: each(active, [&](uint32 l) { out[l] = a[l] ? b[l] : c[l]; }); break;
+      case opcode::part: {
+        const uint32* const from = row(f, now.a) + size_t{now.b} * width_;
+        each(active, [&](uint32 l) { out[l] = from[l]; });
+        break;
+      }
       case opcode::to_bits:
       case opcode::from_bits:
       case opcode::to_word:

@@ -11,7 +11,10 @@
 namespace poot::kernel {
 
 /// What a value is. Signed integers are words whose operations say so.
-enum class type : uint8 { none, flag, word, number };  // bool, u32, f32
+enum class type : uint8 { none, flag, word, number, quad };  // bool, u32, f32, four u32 that move together
+
+/// Words that a value of the type takes in memory.
+constexpr uint32 words_of(type t) { return t == type::none ? 0 : t == type::quad ? 4 : 1; }
 
 enum class opcode : uint8 {
   // immediate: `a` holds the bits
@@ -29,10 +32,14 @@ enum class opcode : uint8 {
   to_bits, from_bits, to_number, to_int, to_word,
   // flags
   and_, or_, not_,
-  // `a` ? `b` : `c`, of any one type
+  // `a` ? `b` : `c`, of any one type but quads
   select,
+  // word `b` of the quad `a`; the quad of the `c` arguments from `b` on
+  part, join,
   // memory: buffer `a`, index `b` in words, value `c`
   load, store, atomic_and, atomic_or,
+  // the same of quads, index `b` in quads: 128-bit accesses
+  load_quad, store_quad,
   // memory of the workgroup: array `a`, index `b`, value `c`
   shared_load, shared_store,
   // variables: `variable` begins with `a`; `read` of variable `a`; `assign` gives variable `a` the value `b`
@@ -82,10 +89,11 @@ struct shared_array {
 };
 
 /// A word of a launch's metadata, computed from extents when a launch is prepared: ceil(product / divide), the product
-/// being that of axes [first, last) of value `value`. `bytes`: the same of a packed value, in bytes. `offset`: elements from
-/// the start of the storage that a window lies in to the window. `fixed` needs no value.
+/// being that of axes [first, last) of value `value`. `bytes`: the same of a packed value, in bytes. `tiles`: how many tiles of
+/// `fixed` × `divide` elements cover the matrices of a value, along its last two axes. `offset`: elements from the start of
+/// the storage that a window lies in to the window. `fixed` needs no value.
 struct meta_word {
-  enum class what : uint8 { fixed, product, bytes, offset };
+  enum class what : uint8 { fixed, product, bytes, tiles, offset };
   what kind = what::fixed;
   uint32 value = 0;
   uint8 first = 0, last = 0;
@@ -116,10 +124,13 @@ struct kernel {
   }
   constexpr int64 shared_bytes() const {
     int64 bytes = 0;
-    for (const shared_array& s : shared) bytes += 4 * static_cast<int64>(s.size);
+    for (const shared_array& s : shared) bytes += int64{4} * words_of(s.kind) * s.size;
     return bytes;
   }
 };
+
+/// Whether the `c` values from `b` on, arguments that stand right before, are its operands.
+constexpr bool takes_arguments(opcode c) { return c == opcode::call || c == opcode::join; }
 
 /// How many of `a`, `b`, `c` are values; those come first, but for memory, variables and calls.
 struct operand_use {
@@ -139,6 +150,7 @@ constexpr operand_use operands_of(opcode c) {
     case opcode::branch_end:
     case opcode::barrier:
     case opcode::parameter:
+    case opcode::join:
     case opcode::call: return {};
     case opcode::bit_not:
     case opcode::fsqrt:
@@ -149,6 +161,7 @@ constexpr operand_use operands_of(opcode c) {
     case opcode::to_int:
     case opcode::to_word:
     case opcode::not_:
+    case opcode::part:
     case opcode::variable:
     case opcode::branch:
     case opcode::result:
@@ -157,8 +170,10 @@ constexpr operand_use operands_of(opcode c) {
     case opcode::select:
     case opcode::loop: return {true, true, true};
     case opcode::load:
+    case opcode::load_quad:
     case opcode::shared_load: return {false, true, false};
     case opcode::store:
+    case opcode::store_quad:
     case opcode::atomic_and:
     case opcode::atomic_or:
     case opcode::shared_store: return {false, true, true};
@@ -172,7 +187,8 @@ constexpr std::string_view name(opcode c) {
       "literal_word", "literal_number", "literal_flag", "group", "lane", "meta", "add", "sub", "mul", "mul_high", "div", "rem",
       "div_signed", "bit_and", "bit_or", "bit_xor", "bit_not", "shl", "shr", "shr_signed", "less", "less_signed", "equal", "fadd",
       "fsub", "fmul", "fdiv", "fsqrt", "ffma", "ffloor", "fless", "fless_equal", "fequal", "to_bits", "from_bits", "to_number",
-      "to_int", "to_word", "and", "or", "not", "select", "load", "store", "atomic_and", "atomic_or", "shared_load", "shared_store",
+      "to_int", "to_word", "and", "or", "not", "select", "part", "join", "load", "store", "atomic_and", "atomic_or", "load_quad",
+      "store_quad", "shared_load", "shared_store",
       "variable", "read", "assign", "loop", "loop_end", "branch", "branch_else", "branch_end", "barrier", "parameter", "result",
       "call", "argument"};
   return names[static_cast<int>(c)];

@@ -32,12 +32,17 @@ constexpr uint32 evaluate(const meta_word& m, const plan::program_view& p, TypeO
   if (m.kind == meta_word::what::offset) {
     result = detail::window_offset(p, m.value, type_of);
   } else if (m.kind != meta_word::what::fixed) {
-    const tensor_type t = type_of(m.value);
+    tensor_type t = type_of(m.value);
+    if (m.kind == meta_word::what::tiles) {
+      extent &rows = t.extents[t.rank - 2], &columns = t.extents[t.rank - 1];
+      rows = (rows.code + m.fixed - 1) / m.fixed;
+      columns = (columns.code + m.divide - 1) / m.divide;
+    }
     result = 1;
     for (int i = m.first; i < m.last && result >= 0; ++i)
       if (__builtin_mul_overflow(result, t.extents[i].code, &result)) result = -1;
     if (m.kind == meta_word::what::bytes && result > 0) result = byte_size(t.element, result);
-    if (result > 0) result = (result + m.divide - 1) / m.divide;
+    if (m.kind != meta_word::what::tiles && result > 0) result = (result + m.divide - 1) / m.divide;
   }
   if (result < -0x80000000ll || result > 0xffffffffll || (result < 0 && m.kind != meta_word::what::fixed))
     fail(text{} << "launch: equation " << m.value << " has more elements than a device index of 32 bits counts");

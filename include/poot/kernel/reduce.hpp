@@ -1,9 +1,11 @@
 #pragma once
 /// Reductions by one workgroup, in the order that the equation carries.
 ///
-///   lanes L, chunk C: lane i adds elements i, i + L, … of a chunk; lanes fold by halves, those of one invocation in its
-///   variables and the others in shared memory; chunk results are added in ascending order. A maximum, a minimum, an
-///   argmax and sums of integers fold the same way: every order gives their bits.
+///   lanes L, chunk C: lane i adds elements i, i + L, … of a chunk; lanes fold by halves; chunk results are added in
+///   ascending order. An invocation takes runs of 4 lanes, so that it reads 4 elements that lie together. It folds what
+///   its own lanes hold in variables; what lanes of several hold is folded in shared memory, and by everyone for itself
+///   when 8 runs are left. A maximum, a minimum, an argmax and sums of integers fold the same way: every order gives
+///   their bits.
 
 #include <poot/core/target.hpp>
 #include <poot/ir/graph.hpp>
@@ -14,92 +16,94 @@ namespace poot::kernel {
 /// Lanes that a workgroup folds at most.
 inline constexpr uint32 most_lanes = 256;
 
-/// Invocations of a workgroup that reduces: each takes most_lanes / this lanes. Devices whose invocations step together in
-/// small numbers are processors, where a barrier costs more than a longer loop.
-constexpr uint32 reducing_workgroup(const device_caps& caps) { return caps.subgroup != 0 && caps.subgroup < 16 ? 32 : most_lanes; }
+/// Invocations of a workgroup that reduces. Devices whose invocations step together in small numbers are processors, where
+/// a barrier costs more than more lanes an invocation; elsewhere every invocation takes one run of lanes.
+constexpr uint32 reducing_workgroup(const device_caps& caps) { return caps.subgroup != 0 && caps.subgroup < 16 ? 8 : most_lanes / 4; }
 
 /// Reduces for one workgroup after the other; every invocation gets the result.
 class group_reducer {
  public:
   constexpr group_reducer(builder& k, bool needs_index) : k_(k), width_(k.so_far().workgroup) {
-    parts_ = k.shares("partial", type::word, width_);
-    if (needs_index) indices_ = k.shares("partial_index", type::word, width_);
+    parts_ = k.shares("partial", type::quad, width_);
+    if (needs_index) indices_ = k.shares("partial_index", type::quad, width_);
   }
 
-  /// Op `kind` over `element(0)` … `element(n - 1)`, of type `t`. All invocations take part, in uniform control flow.
-  template <class Element>
-  constexpr scalar run(op kind, dtype t, ir::order o, word lane, word n, Element element) {
+  /// Op `kind` over elements 0 … n - 1 of type `t`. `elements(first, count)` gives as many; `first` is a multiple of
+  /// `count`, which is 1 or 4. `in_runs`: n is a multiple of 4. All invocations take part, in uniform control flow.
+  template <class Elements>
+  constexpr scalar run(op kind, dtype t, ir::order o, word lane, word n, bool in_runs, Elements elements) {
     const uint32 lanes = o.lanes ? o.lanes : most_lanes, chunk = o.chunk ? o.chunk : 4096;
     if (lanes > most_lanes || (lanes & (lanes - 1)) || chunk % lanes)
       fail(text{} << "kernel: a sum in " << lanes << " lanes and chunks of " << chunk << "; a workgroup folds up to " << most_lanes
                   << " lanes, a power of two, and whole numbers of them");
-    const uint32 spread = lanes < width_ ? lanes : width_, each = lanes / spread;  // invocations at work; lanes of each
-    const bool pairs = kind == op::reduce_argmax;
-    const state none = identity(kind, t);
-    const variables total = declare(none, pairs);
+    kind_ = kind;
+    t_ = t;
+    run_ = lanes < 4 ? lanes : 4;
+    const uint32 spread = lanes / run_ < width_ ? lanes / run_ : width_, each = lanes / (run_ * spread);  // invocations; runs of each
+    const flag works = spread == width_ ? flag(true) : below(lane, spread);
+    const variables total = declare(identity());
     k_.for_(0u, n, chunk, [&](word first) {
       const word past = first + word(chunk), end = select(below(n, past), n, past);
       const word whole = first + (end - first) / word(lanes) * word(lanes);  // up to here every lane has an element
       vec<variables> own;
-      for (uint32 j = 0; j < each; ++j) own.push_back(declare(none, pairs));
-      const auto take = [&](uint32 j, word i) {
-        const state entering = enter(kind, t, element(i), i);
-        assign(own[j], combine(kind, t, read(own[j], pairs), entering), pairs);
+      for (uint32 j = 0; j < each * run_; ++j) own.push_back(declare(identity()));
+      const auto take = [&](uint32 j, const scalar& x, word i) { assign(own[j], combine(read(own[j]), enter(x, i))); };
+      const auto take_run = [&](uint32 r, word at) {
+        const vec<scalar> x = elements(at, run_);
+        for (uint32 c = 0; c < run_; ++c) take(r * run_ + c, x[c], at + word(c));
       };
-      const flag works = spread == width_ ? flag(true) : below(lane, spread);
+      const auto start_of = [&](uint32 r) { return lane * word(run_) + word(r * spread * run_); };
       k_.if_(works, [&] {
         k_.for_(first, whole, lanes, [&](word i) {
-          for (uint32 j = 0; j < each; ++j) take(j, i + lane + word(j * spread));
+          for (uint32 r = 0; r < each; ++r) take_run(r, i + start_of(r));
         });
-        for (uint32 j = 0; j < each; ++j) {
-          const word i = whole + lane + word(j * spread);
-          k_.if_(below(i, end), [&] { take(j, i); });
-        }
+        k_.if_(below(whole, end), [&] {
+          for (uint32 r = 0; r < each; ++r) {
+            const word at = whole + start_of(r);
+            if (in_runs && run_ == 4) {
+              k_.if_(below(at, end), [&] { take_run(r, at); });
+              continue;
+            }
+            for (uint32 c = 0; c < run_; ++c)
+              k_.if_(below(at + word(c), end), [&] { take(r * run_ + c, elements(at + word(c), 1)[0], at + word(c)); });
+          }
+        });
       });
       for (uint32 half = each / 2; half > 0; half /= 2)
-        for (uint32 j = 0; j < half; ++j) {
-          const state low = read(own[j], pairs);
-          assign(own[j], combine(kind, t, low, read(own[j + half], pairs)), pairs);
-        }
-      put(lane, read(own[0], pairs), pairs);
-      k_.barrier();
-      for (uint32 half = spread / 2; half > 0; half /= 2) {
-        k_.if_(below(lane, half), [&] {
-          const state low = at(lane, pairs), high = at(lane + word(half), pairs);
-          put(lane, combine(kind, t, low, high), pairs);
-        });
-        k_.barrier();
-      }
-      const state before = read(total, pairs);
-      assign(total, combine(kind, t, before, at(0u, pairs)), pairs);
-      k_.barrier();
+        for (uint32 j = 0; j < half * run_; ++j) assign(own[j], combine(read(own[j]), read(own[j + half * run_])));
+      assign(total, combine(read(total), fold_across(own, lane, works, spread)));
     });
-    return leave(kind, t, read(total, pairs));
+    return leave(read(total));
   }
 
  private:
-  /// A partial result: the bits of a sum or an extreme value; of an argmax a key that orders values, and where it is.
+  /// A partial result: the bits of an extreme value or of a sum of integers; of an argmax a key that orders values, and
+  /// where it is; a sum of floats.
   struct state {
     word value{}, index{};
+    number sum{};
   };
   struct variables {
     variable<word> value, index;
+    variable<number> sum;
   };
 
+  constexpr bool sums_floats() const { return kind_ == op::reduce_sum && is_float(t_); }
+  constexpr bool has_index() const { return kind_ == op::reduce_argmax; }
   static constexpr bool is_unsigned(dtype t) { return t == dtype::u32 || t == dtype::u8; }
 
-  static constexpr state identity(op kind, dtype t) {
-    if (kind == op::reduce_sum) return {0u, 0u};
-    if (kind == op::reduce_argmax) return {0u, 0xffffffffu};
-    const bool largest = kind == op::reduce_max;
-    if (is_float(t)) {
-      const float_format f = format_of(t);
-      return {static_cast<uint32>(f.infinity() | (largest ? f.sign_bit() : 0)), 0u};
+  constexpr state identity() const {
+    if (kind_ == op::reduce_sum) return {0u, 0u, 0.0f};
+    if (kind_ == op::reduce_argmax) return {0u, 0xffffffffu, {}};
+    const bool largest = kind_ == op::reduce_max;
+    if (is_float(t_)) {
+      const float_format f = format_of(t_);
+      return {static_cast<uint32>(f.infinity() | (largest ? f.sign_bit() : 0)), 0u, {}};
     }
-    const bool word_sized = t == dtype::i32 || t == dtype::u32;
-    const uint32 lowest = is_unsigned(t) ? 0u : word_sized ? 0x80000000u : static_cast<uint32>(-128);
-    const uint32 highest = is_unsigned(t) ? (word_sized ? 0xffffffffu : 255u) : word_sized ? 0x7fffffffu : 127u;
-    return {largest ? lowest : highest, 0u};
+    const bool word_sized = t_ == dtype::i32 || t_ == dtype::u32;
+    const uint32 lowest = is_unsigned(t_) ? 0u : word_sized ? 0x80000000u : static_cast<uint32>(-128);
+    const uint32 highest = is_unsigned(t_) ? (word_sized ? 0xffffffffu : 255u) : word_sized ? 0x7fffffffu : 127u;
+    return {largest ? lowest : highest, 0u, {}};
   }
 
   /// Unsigned words in the order of the values: a NaN is the largest, -0 and +0 are equal, and nothing is 0.
@@ -110,55 +114,96 @@ class group_reducer {
     return select(is_nan(v), 0xffffffffu, select(same(b & 0x7fffffffu, 0u), 0x80000000u, ordered));
   }
 
-  constexpr state enter(op kind, dtype t, const scalar& x, word i) const {
-    if (kind == op::reduce_argmax) return {key(x), i};
-    if (kind == op::reduce_sum && is_float(t)) return {to_bits(value_of(x)), 0u};
-    return {x.bits, 0u};
+  constexpr state enter(const scalar& x, word i) const {
+    if (has_index()) return {key(x), i, {}};
+    if (sums_floats()) return {{}, {}, value_of(x)};
+    return {x.bits, 0u, {}};
   }
 
-  constexpr state combine(op kind, dtype t, const state& a, const state& b) const {
-    switch (kind) {
+  constexpr state combine(const state& a, const state& b) const {
+    switch (kind_) {
       case op::reduce_sum:
-        if (is_float(t)) return {to_bits(add(from_bits(a.value), from_bits(b.value))), 0u};
-        return {a.value + b.value, 0u};
+        if (is_float(t_)) return {{}, {}, add(a.sum, b.sum)};
+        return {a.value + b.value, 0u, {}};
       case op::reduce_argmax: {
         const flag better = below(a.value, b.value) | (same(a.value, b.value) & below(b.index, a.index));
-        return {select(better, b.value, a.value), select(better, b.index, a.index)};
+        return {select(better, b.value, a.value), select(better, b.index, a.index), {}};
       }
-      default: return {apply(kind == op::reduce_max ? op::max : op::min, t, {t, a.value}, {t, b.value}).bits, 0u};
+      default: return {apply(kind_ == op::reduce_max ? op::max : op::min, t_, {t_, a.value}, {t_, b.value}).bits, 0u, {}};
     }
   }
 
-  static constexpr scalar leave(op kind, dtype t, const state& s) {
-    if (kind == op::reduce_argmax) return {dtype::i32, select(same(s.index, 0xffffffffu), 0u, s.index)};  // of nothing: 0
-    if (kind != op::reduce_sum) return {t, s.value};
-    return is_float(t) ? round_to(t, from_bits(s.value)) : scalar{t, wrap(t, s.value)};
+  constexpr scalar leave(const state& s) const {
+    if (has_index()) return {dtype::i32, select(same(s.index, 0xffffffffu), 0u, s.index)};  // of nothing: 0
+    if (sums_floats()) return round_to(t_, s.sum);
+    return {t_, kind_ == op::reduce_sum ? wrap(t_, s.value) : s.value};
   }
 
-  constexpr variables declare(const state& s, bool pairs) {
-    variables v{k_.declare(s.value), {}};
-    if (pairs) v.index = k_.declare(s.index);
+  /// Folds the first run of each of `spread` invocations; all invocations get the result, and none touches shared memory after.
+  constexpr state fold_across(const vec<variables>& own, word lane, flag works, uint32 spread) {
+    k_.if_(works, [&] { put(lane, own); });
+    k_.barrier();
+    uint32 left = spread;
+    for (; left > 8; left /= 2) {
+      k_.if_(below(lane, left / 2), [&] {
+        const vec<state> high = get(lane + word(left / 2));
+        for (uint32 c = 0; c < run_; ++c) assign(own[c], combine(read(own[c]), high[c]));
+        put(lane, own);
+      });
+      k_.barrier();
+    }
+    vec<state> all;
+    for (uint32 l = 0; l < left; ++l)
+      for (const state& s : get(l)) all.push_back(s);
+    for (uint32 half = left * run_ / 2; half > 0; half /= 2)
+      for (uint32 j = 0; j < half; ++j) all[j] = combine(all[j], all[j + half]);
+    k_.barrier();
+    return all[0];
+  }
+
+  constexpr variables declare(const state& s) {
+    variables v;
+    if (sums_floats()) v.sum = k_.declare(s.sum);
+    else v.value = k_.declare(s.value);
+    if (has_index()) v.index = k_.declare(s.index);
     return v;
   }
-  constexpr state read(const variables& v, bool pairs) {
+  constexpr state read(const variables& v) {
+    if (sums_floats()) return {{}, {}, k_.read(v.sum)};
     const word value = k_.read(v.value);
-    return {value, pairs ? k_.read(v.index) : word(0u)};
+    return {value, has_index() ? k_.read(v.index) : word(0u), {}};
   }
-  constexpr void assign(const variables& v, const state& s, bool pairs) {
+  constexpr void assign(const variables& v, const state& s) {
+    if (sums_floats()) return k_.assign(v.sum, s.sum);
     k_.assign(v.value, s.value);
-    if (pairs) k_.assign(v.index, s.index);
+    if (has_index()) k_.assign(v.index, s.index);
   }
-  constexpr void put(word i, const state& s, bool pairs) {
-    k_.store(parts_, i, s.value);
-    if (pairs) k_.store(indices_, i, s.index);
+
+  /// The first run of an invocation, to and from shared memory.
+  constexpr void put(word i, const vec<variables>& own) {
+    word values[4] = {0u, 0u, 0u, 0u}, places[4] = {0u, 0u, 0u, 0u};
+    for (uint32 c = 0; c < run_; ++c) {
+      const state s = read(own[c]);
+      values[c] = sums_floats() ? to_bits(s.sum) : s.value;
+      places[c] = s.index;
+    }
+    k_.store(parts_, i, k_.join(values));
+    if (has_index()) k_.store(indices_, i, k_.join(places));
   }
-  constexpr state at(word i, bool pairs) {
-    const word value = k_.load<word>(parts_, i);
-    return {value, pairs ? k_.load<word>(indices_, i) : word(0u)};
+  constexpr vec<state> get(word i) {
+    const quad values = k_.load<quad>(parts_, i), places = has_index() ? k_.load<quad>(indices_, i) : quad();
+    vec<state> out;
+    for (uint32 c = 0; c < run_; ++c) {
+      const word value = k_.part(values, c);
+      out.push_back(sums_floats() ? state{{}, {}, from_bits(value)} : state{value, has_index() ? k_.part(places, c) : word(0u), {}});
+    }
+    return out;
   }
 
   builder& k_;
-  uint32 width_;
+  uint32 width_, run_ = 4;
+  op kind_ = op::reduce_sum;
+  dtype t_ = dtype::f32;
   shared_id parts_{}, indices_{};
 };
 

@@ -8,6 +8,13 @@
 
 namespace poot::kernel {
 
+/// Consecutive elements of a space that one invocation computes together.
+struct element_run {
+  vec<position> at;     ///< of each element
+  bool in_row = false;  ///< they lie in one row
+  bool aligned = false; ///< the first one's number, and its index along the row where they lie in one, are multiples of their count
+};
+
 /// Binds a launch's inputs and outputs and computes its members, element by element.
 class region_code {
  public:
@@ -56,6 +63,19 @@ class region_code {
     state_[at] = fixed;
   }
 
+  /// From here to `end_run`, inputs are read for all elements of a run at once, four words at a time where they lie so.
+  constexpr void begin_run(const element_run& run) {
+    run_ = &run;
+    loaded_.clear();
+    loaded_.resize(inputs_.size());
+  }
+  constexpr void end_run() { run_ = nullptr; }
+  /// Computes `wanted` at element `element` of the run.
+  constexpr void compute_in_run(view<uint32> wanted, const tensor_type& space, uint32 element) {
+    element_ = element;
+    compute(wanted, space, run_->at[element]);
+  }
+
   /// Computes `wanted`, and what they need, at a position of a space. What was computed before is forgotten.
   constexpr void compute(view<uint32> wanted, const tensor_type& space, const position& at) {
     const size_t count = members().size();
@@ -79,7 +99,26 @@ class region_code {
     if (const size_t i = find(id); i < members().size()) return values_[i];
     const dtype t = p_.graph.type(id).element;
     if (p_.graph.is_scalar_constant(id)) return literal_of(t, static_cast<uint64>(p_.graph.attrs(id)[0]));
+    if (run_) return loaded(id, space);
     return load_element(k_, input(id), t, shape_.index(id, space, at));
+  }
+
+  /// The first `count` elements of unpacked type `t` from element `first` on; `aligned`: `first` is a multiple of `count`.
+  constexpr vec<scalar> load_elements(buffer_id from, dtype t, word first, uint32 count, bool aligned) {
+    vec<scalar> out;
+    const uint32 own = elements_per_word(t), words = count / own;
+    if (!aligned || count % own != 0) {
+      for (uint32 j = 0; j < count; ++j) out.push_back(load_element(k_, from, t, first + word(j)));
+      return out;
+    }
+    quad four;
+    for (uint32 w = 0; w < words; ++w) {
+      const bool by_quads = words % 4 == 0;
+      if (by_quads && w % 4 == 0) four = k_.load_quad(from, first / word(4 * own) + word(w / 4));
+      const word stored = by_quads ? k_.part(four, w % 4) : k_.load(from, first / word(own) + word(w));
+      for (uint32 j = 0; j < own; ++j) out.push_back(from_stored(t, stored >> word(j * (32 / own))));
+    }
+    return out;
   }
 
  private:
@@ -87,6 +126,30 @@ class region_code {
 
   constexpr void need(uint32 id) {
     if (const size_t i = find(id); i < members().size() && state_[i] == 0) state_[i] = needed;
+  }
+
+  /// An input at the current element of the run.
+  constexpr scalar loaded(uint32 id, const tensor_type& space) {
+    size_t i = 0;
+    while (inputs()[i] != id) ++i;
+    vec<scalar>& got = loaded_[i];
+    if (got.empty()) got = load_run(id, inputs_[i], space);
+    return got.size() == 1 ? got[0] : got[element_];
+  }
+  constexpr vec<scalar> load_run(uint32 id, buffer_id from, const tensor_type& space) {
+    const tensor_type& t = p_.graph.type(id);
+    const auto index = [&](uint32 j) { return shape_.index(id, space, run_->at[j]); };
+    const auto count = static_cast<uint32>(run_->at.size());
+    const bool whole = t.same_extents(space) && !shape_.is_window(id);
+    vec<scalar> out;
+    if (whole || (run_->in_row && t.rank > 0 && t.last() == space.last()))
+      return load_elements(from, t.element, index(0), count, run_->aligned && shape_.offset(id).is_literal());
+    if (run_->in_row) {
+      out.push_back(load_element(k_, from, t.element, index(0)));
+      return out;
+    }
+    for (uint32 j = 0; j < count; ++j) out.push_back(load_element(k_, from, t.element, index(j)));
+    return out;
   }
 
   constexpr scalar evaluate(uint32 id, const tensor_type& space, const position& at) {
@@ -113,6 +176,9 @@ class region_code {
   const launch& l_;
   geometry shape_;
   vec<buffer_id> inputs_, outputs_;
+  const element_run* run_ = nullptr;
+  uint32 element_ = 0;
+  vec<vec<scalar>> loaded_;  ///< of each input, its elements of the run, or one for all
   vec<scalar> values_;
   vec<uint8> state_;
 };

@@ -2,7 +2,7 @@
 /// Row regions and reductions: one workgroup for each row, in the order that the reductions carry.
 ///
 ///   row region [rows, columns]: each reduction runs over the columns, its operand computed anew from the inputs; then the
-///   outputs of whole rows, then those of one value a row
+///   outputs of whole rows, run by run, then those of one value a row
 ///   reduction over any axis [outer, n, inner]: one workgroup for each of outer · inner sums
 
 #include <poot/kernel/reduce.hpp>
@@ -43,14 +43,25 @@ constexpr kernel row_kernel(const program_view& p, const launch& l) {
       at.flat = row * columns + c;
       return at;
     };
+    const auto run_at = [&](word c, uint32 count) {
+      element_run run{{}, true, detail::divides_row(count, space)};
+      for (uint32 j = 0; j < count; ++j) run.at.push_back(column(c + word(j)));
+      return run;
+    };
     for (uint32 id : code.members()) {
       const ir::eqn& e = g[id];
       if (!ir::is_reduction(e.kind)) continue;
       const uint32 operand = g.operands(e)[0];
-      code.fix(id, reducer.run(e.kind, g.type(operand).element, e.sum, lane, columns, [&](word c) {
-        const position at = column(c);
-        code.compute({&operand, 1}, space, at);
-        return code.get(operand, space, at);
+      code.fix(id, reducer.run(e.kind, g.type(operand).element, e.sum, lane, columns, detail::divides_row(4, space), [&](word c, uint32 count) {
+        const element_run run = run_at(c, count);
+        vec<scalar> out;
+        code.begin_run(run);
+        for (uint32 j = 0; j < count; ++j) {
+          code.compute_in_run({&operand, 1}, space, j);
+          out.push_back(code.get(operand, space, run.at[j]));
+        }
+        code.end_run();
+        return out;
       }));
     }
     output_list whole, single;
@@ -59,18 +70,13 @@ constexpr kernel row_kernel(const program_view& p, const launch& l) {
       (g.type(id).last() == space.last() ? whole : single).add(g, id, code.output(o));
     }
     if (!whole.ids.empty()) {
-      // words do not cross rows where the rows are whole words
-      const extent length = space.last();
-      const bool aligned = !length.is_dynamic() && length.code % whole.pack == 0;
-      if (aligned) {
-        const word words = code.shape().product(space_of, last, last + 1, whole.pack), first = row * words;
-        k.for_(lane, words, k.so_far().workgroup, [&](word i) {
-          compute_words(k, code, whole, space, first + i, rows * columns,
-                        [&](word flat) { return column(flat - row * columns); });
-        });
-      } else {
-        k.for_(lane, columns, k.so_far().workgroup, [&](word c) { store_each(k, code, whole, space, column(c), row * columns + c); });
-      }
+      // runs, and the words in them, do not cross rows where the rows are whole runs
+      const uint32 wanted = run_length(code), length = wanted < whole.pack ? whole.pack : wanted;
+      const uint32 step = detail::divides_row(length, space) ? length : detail::divides_row(whole.pack, space) ? whole.pack : 1;
+      k.for_(lane * word(step), columns, k.so_far().workgroup * step, [&](word c) {
+        if (step == 1 && whole.pack > 1) return store_each(k, code, whole, space, column(c), row * columns + c);
+        compute_run(k, code, whole, space, run_at(c, step), row * columns + c, [](uint32) {});
+      });
     }
     if (!single.ids.empty())
       k.if_(same(lane, 0u), [&] { store_each(k, code, single, space, column(0u), row); });
@@ -94,8 +100,13 @@ constexpr kernel reduction_kernel(const program_view& p, const launch& l) {
   const word result = k.group(), lane = k.lane();
   k.if_(below(result, results), [&] {
     const word first = result / inner * n * inner + result % inner;
-    const scalar value = reducer.run(g[id].kind, x.element, g[id].sum, lane, n, [&](word i) {
-      return load_element(k, code.input(operand), x.element, first + i * inner + code.shape().offset(operand));
+    const bool together = axis + 1 == x.rank && detail::divides_row(4, x);  // runs of four lie so in memory
+    const scalar value = reducer.run(g[id].kind, x.element, g[id].sum, lane, n, together, [&](word i, uint32 count) {
+      const word at = first + i * inner + code.shape().offset(operand);
+      if (together) return code.load_elements(code.input(operand), x.element, at, count, code.shape().offset(operand).is_literal());
+      vec<scalar> out;
+      for (uint32 j = 0; j < count; ++j) out.push_back(load_element(k, code.input(operand), x.element, at + word(j) * inner));
+      return out;
     });
     k.if_(same(lane, 0u), [&] { store_element(k, code.output(0), result, value); });
   });

@@ -2,7 +2,8 @@
 /// One order for the instructions of a body, whatever order the compiler of the generator evaluated arguments in.
 ///
 /// Ensures: values that depend on their operands alone stand before their first use, in the block where they were made,
-/// operands first; equal ones are one; unused ones are gone. What touches memory or variables, and control, keeps its order.
+/// operands first; equal ones are one, also loads of a buffer that is only read; unused ones are gone. What touches memory or
+/// variables, and control, keeps its order.
 
 #include <poot/core/hash.hpp>
 #include <poot/core/hash_index.hpp>
@@ -13,7 +14,7 @@ namespace poot::kernel {
 namespace detail {
 
 /// Calls are movable: functions touch no memory. Arguments go with their call.
-constexpr bool is_movable(opcode c) { return c <= opcode::select || c == opcode::call; }
+constexpr bool is_movable(opcode c) { return c <= opcode::join || c == opcode::call; }
 constexpr bool opens(opcode c) { return c == opcode::loop || c == opcode::branch || c == opcode::branch_else; }
 constexpr bool closes(opcode c) { return c == opcode::loop_end || c == opcode::branch_end || c == opcode::branch_else; }
 
@@ -21,7 +22,7 @@ constexpr bool closes(opcode c) { return c == opcode::loop_end || c == opcode::b
 /// template that is defined further down.)
 template <class F>
 constexpr void each_operand(const body& code, const instruction& i, F f) {
-  if (i.code == opcode::call) {
+  if (takes_arguments(i.code)) {
     for (uint32 k = 0; k < i.c; ++k) f(code[i.b + k].a);
     return;
   }
@@ -33,8 +34,8 @@ constexpr void each_operand(const body& code, const instruction& i, F f) {
 
 class scheduler {
  public:
-  constexpr explicit scheduler(const body& code)
-      : from_(code), renamed_(code.size(), unset), seen_(code.size(), 0) {}
+  constexpr scheduler(const body& code, view<buffer> buffers)
+      : from_(code), buffers_(buffers), renamed_(code.size(), unset), seen_(code.size(), 0) {}
 
   constexpr body run() {
     is_open_.push_back(1);
@@ -45,7 +46,7 @@ class scheduler {
       each_operand(from_, at, [&](uint32 v) { make(v, i + 1); });
       if (at.code == opcode::loop || at.code == opcode::branch) make_for_block(i);
       if (closes(at.code)) close();
-      renamed_[i] = append(rename(at));
+      renamed_[i] = is_constant(at) ? find_or_append(rename(at)) : append(rename(at));
       if (opens(at.code)) open();
     }
     return std::move(to_);
@@ -53,6 +54,11 @@ class scheduler {
 
  private:
   static constexpr uint32 unset = 0xffffffffu;
+
+  /// A load that gives one value wherever it stands in its block: in place, an element is read before it is written.
+  constexpr bool is_constant(const instruction& i) const {
+    return (i.code == opcode::load || i.code == opcode::load_quad) && buffers_[i.a].how == access::read;
+  }
 
   constexpr void open() {
     is_open_.push_back(1);
@@ -114,7 +120,7 @@ class scheduler {
       });
       if (stack.size() == before) {
         stack.pop_back();
-        renamed_[at] = from_[at].code == opcode::call ? append_call(from_[at]) : find_or_append(rename(from_[at]));
+        renamed_[at] = takes_arguments(from_[at].code) ? append_call(from_[at]) : find_or_append(rename(from_[at]));
         continue;
       }
       for (size_t i = before, j = stack.size(); i + 1 < j; ++i, --j) std::swap(stack[i], stack[j - 1]);
@@ -152,6 +158,7 @@ class scheduler {
   }
 
   const body& from_;
+  view<buffer> buffers_;
   body to_;
   vec<uint32> renamed_, seen_;
   hash_index made_;
@@ -163,6 +170,6 @@ class scheduler {
 
 }  // namespace detail
 
-constexpr body schedule(const body& code) { return detail::scheduler(code).run(); }
+constexpr body schedule(const body& code, view<buffer> buffers) { return detail::scheduler(code, buffers).run(); }
 
 }  // namespace poot::kernel

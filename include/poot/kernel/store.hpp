@@ -48,6 +48,72 @@ constexpr void compute_words(builder& k, region_code& code, const output_list& t
   }
 }
 
+namespace detail {
+
+/// Whether the elements of a space are a whole number of runs, as far as its text shows.
+constexpr bool divides_count(uint32 run, const tensor_type& space) {
+  for (int i = 0; i < space.rank; ++i)
+    if (!space.extents[i].is_dynamic() && space.extents[i].code % run == 0) return true;
+  return run == 1;
+}
+/// Whether its rows are.
+constexpr bool divides_row(uint32 run, const tensor_type& space) {
+  return run == 1 || (space.rank > 0 && !space.last().is_dynamic() && space.last().code % run == 0);
+}
+
+}  // namespace detail
+
+/// How many consecutive elements an invocation computes where memory is moved four words at a time: as many as four words
+/// hold of 4-byte elements, twice that where there are 2-byte ones. Fewer in large regions, whose text is written for each.
+constexpr uint32 run_length(const region_code& code) {
+  bool narrow = false, small = false;
+  const auto look = [&](uint32 id) {
+    const uint32 own = elements_per_word(code.graph().type(id).element);
+    narrow = narrow || own == 2;
+    small = small || own == 4;
+  };
+  for (uint32 id : code.inputs())
+    if (!is_packed(code.graph().type(id).element)) look(id);
+  for (uint32 id : code.outputs()) look(id);
+  const size_t members = code.members().size();
+  if (narrow && !small && members <= 16) return 8;
+  return members <= 48 || small ? 4 : narrow ? 2 : 1;
+}
+
+/// Computes and stores all elements of a run, the first of them number `first` of each output; a whole number of words of
+/// each where the run is aligned. `ready(j)` makes what element j of the run stands on.
+template <class Ready>
+constexpr void compute_run(builder& k, region_code& code, const output_list& to, const tensor_type& space, const element_run& run,
+                           word first, Ready ready) {
+  const auto count = static_cast<uint32>(run.at.size());
+  vec<vec<scalar>> results(to.ids.size());
+  code.begin_run(run);
+  for (uint32 j = 0; j < count; ++j) {
+    ready(j);
+    code.compute_in_run(to.ids, space, j);
+    for (size_t o = 0; o < to.ids.size(); ++o) results[o].push_back(code.get(to.ids[o], space, run.at[j]));
+  }
+  code.end_run();
+  for (size_t o = 0; o < to.ids.size(); ++o) {
+    const uint32 own = elements_per_word(results[o][0].element), words = count / own;
+    if (!run.aligned || words == 0) {
+      for (uint32 j = 0; j < count; ++j) store_element(k, to.buffers[o], first + word(j), results[o][j]);
+      continue;
+    }
+    word parts[4];
+    for (uint32 w = 0; w < words; ++w) {
+      word_packer packer(results[o][0].element);
+      for (uint32 j = 0; j < own; ++j) packer.add(results[o][w * own + j]);
+      if (words % 4 != 0) {
+        k.store(to.buffers[o], first / word(own) + word(w), packer.packed());
+        continue;
+      }
+      parts[w % 4] = packer.packed();
+      if (w % 4 == 3) k.store_quad(to.buffers[o], first / word(4 * own) + word(w / 4), k.join(parts));
+    }
+  }
+}
+
 /// Computes and stores one element, number `index` of each output, whose words other invocations share.
 constexpr void store_each(builder& k, region_code& code, const output_list& to, const tensor_type& space, const position& where,
                           word index) {

@@ -32,10 +32,12 @@ class uniformity_finder {
     const instruction& now = k_.code[i];
     switch (now.code) {
       case opcode::lane: return false;
-      case opcode::load: return k_.buffers[now.a].how == access::read && found_.value[now.b];
+      case opcode::load:
+      case opcode::load_quad: return k_.buffers[now.a].how == access::read && found_.value[now.b];
       case opcode::variable: return shared_by_all_[i] && found_.value[now.a];
       case opcode::read: return found_.value[now.a];
       case opcode::call:
+      case opcode::join:
         for (uint32 p = 0; p < now.c; ++p)
           if (!found_.value[now.b + p]) return false;
         return true;

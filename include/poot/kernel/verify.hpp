@@ -33,7 +33,7 @@ constexpr void check_together(const kernel& k, const uniformity& uniform) {
     if (now.code == opcode::barrier && parted != uniformity::nothing)
       fail(describe(k, k.code, i) << ": not every invocation gets here, because of the " << name(k.code[parted].code)
                                   << " at instruction " << parted);
-    if (now.code == opcode::store && k.workgroup > 1 && parted == uniformity::nothing && uniform.value[now.b])
+    if ((now.code == opcode::store || now.code == opcode::store_quad) && k.workgroup > 1 && parted == uniformity::nothing && uniform.value[now.b])
       fail(describe(k, k.code, i) << ": every invocation stores at one index of buffer " << k.buffers[now.a].name);
   }
 }

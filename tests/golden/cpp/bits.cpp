@@ -11,6 +11,15 @@ struct poot_invocation {
   void* waiting;
 };
 
+// Four words that move together; two buffers may be one memory, and words and quads of it are.
+struct __attribute__((may_alias)) poot_quad {
+  uint x, y, z, w;
+};
+static inline poot_quad poot_quad_of(uint x, uint y, uint z, uint w) {
+  const poot_quad q = {x, y, z, w};
+  return q;
+}
+
 // Single operations whatever the compiler's flags say: every value passes through an empty asm, which no optimiser looks
 // through. Comparisons are of bits, so that nothing is concluded from a NaN being impossible.
 #if defined(__SSE2__)
