@@ -33,6 +33,7 @@ std::unique_ptr<device> open_host(int threads) { return std::make_unique<host_de
 
 std::unique_ptr<device> open_device(const std::string& name, int threads) {
   if (name == "host") return open_host(threads);
+  if (name == "aie" || name.starts_with("aie_")) fail(text{} << "--device " << name << ": " << plan::explain(plan::capability::execution));
   const std::string kind = name.substr(0, name.find(':'));
   const std::string index = kind == name ? "0" : name.substr(kind.size() + 1);
   const bool counted = !index.empty() && index.size() < 4 && index.find_first_not_of("0123456789") == index.npos;

@@ -32,13 +32,14 @@ constexpr text write(const kernel::kernel& k, dialect d, options o = {}) {
   return {};
 }
 
-/// The dialect that the compiler of a backend reads; C++ for the host.
+/// The dialect that the compiler of a backend reads; C++ for the host, and for targets that nothing here compiles for.
 constexpr dialect dialect_of(backend b) {
   switch (b) {
     case backend::cuda: return dialect::cuda;
     case backend::hip: return dialect::hip;
     case backend::vulkan: return dialect::glsl;
-    case backend::host: break;
+    case backend::host:
+    case backend::aie: break;
   }
   return dialect::cpp;
 }

@@ -138,9 +138,30 @@ constexpr void count_copying_updates(program& p, const graph_view& g) {
     }
 }
 
+/// Launches that bind more than the target can: too many values, or one that is too large at any extents. Where extents
+/// are dynamic, the bound says nothing yet.
+constexpr void refuse_buffers(program& p, const graph_view& g) {
+  if (p.planned_for.kind == backend::host) return;
+  const device_caps& has = p.planned_for.caps;
+  vec<uint8> told(g.size(), 0);
+  for (const vec<launch>* list : {&p.prologue, &p.launches})
+    for (const launch& l : *list) {
+      const uint32 bound = l.inputs.count + l.outputs.count;
+      if (bound > static_cast<uint32>(has.max_buffers)) p.refused.push_back({p.ids[l.members.first], capability::max_buffers});
+      for (uint32 k = 0; k < bound; ++k) {  // outputs follow inputs
+        const uint32 id = storage_of(p.placements.data(), p.ids[l.inputs.first + k]);
+        if (told[id] || g.type(id).is_dynamic() || g.type(id).bytes() <= has.buffer_bytes) continue;
+        told[id] = 1;
+        p.refused.push_back({id, capability::buffer_bytes});
+      }
+    }
+}
+
 /// What the target cannot do.
 constexpr void refuse_missing(program& p, const graph_view& g) {
   if (p.planned_for.kind == backend::host) return;
+  if (p.planned_for.kind == backend::aie && g.size() > 0)
+    p.refused.push_back({p.launches.empty() ? 0 : p.ids[p.launches[0].members.first], capability::execution});
   for (uint32 id = 0; id < g.size(); ++id) {
     const ir::op o = g[id].kind;
     const bool function = (o >= ir::op::exp && o <= ir::op::erf && o != ir::op::sqrt && o != ir::op::recip) || o == ir::op::pow;
@@ -167,6 +188,7 @@ constexpr program plan_beside(const graph_view& g, const target& where, fuse::pa
   share_kernels(p, g);
   find_sections(p);
   refuse_missing(p, g);
+  refuse_buffers(p, g);
   return p;
 }
 
@@ -186,7 +208,7 @@ constexpr fuse::partition choose_regions(const graph_view& optimized, const targ
   allowed.fuse_narrow_casts = wanted.fuse_narrow_casts;
   allowed.horizontal = wanted.horizontal;
   allowed.max_buffers = static_cast<uint32>(where.caps.max_buffers);
-  if (where.kind != backend::host) allowed.max_members = 128;  // drivers compile long kernels slowly
+  allowed.max_members = static_cast<uint32>(where.caps.max_members);
   return fuse::choose_regions(optimized, allowed, wanted.fuse);
 }
 

@@ -122,7 +122,7 @@ struct program_reader : ir::detail::graph_reader {
   }
   constexpr void read_target(size_t where) {
     once(where, 1);
-    told.planned_for.kind = one_of("a target", backend::vulkan, [](backend b) { return poot::name(b); });
+    told.planned_for.kind = one_of("a target", backend::aie, [](backend b) { return poot::name(b); });
     const size_t spelt = (skip(), at);
     if (!take('{')) {
       const std::string_view arch = word("an architecture or '{'");
@@ -133,6 +133,7 @@ struct program_reader : ir::detail::graph_reader {
     device_caps& c = told.planned_for.caps;
     const auto count = [this](std::string_view key) { return static_cast<int32>(field(key, 0x7fffffff)); };
     c.max_buffers = count("buffers");
+    c.max_members = count("members");
     c.buffer_bytes = field("buffer_bytes", ir::detail::attr_limit);
     c.max_groups_x = count("groups_x");
     c.max_workgroup = count("workgroup");
@@ -146,6 +147,15 @@ struct program_reader : ir::detail::graph_reader {
     c.pack_rne = field("pack_rne", 1) != 0;
     c.rope = field("rope", 1) != 0;
     c.attention = field("attention", 1) != 0;
+    if (told.planned_for.kind == backend::aie) {
+      aie_caps& t = told.planned_for.tiles;
+      t.columns = count("columns");
+      t.rows = count("rows");
+      t.tile_bytes = count("tile_bytes");
+      t.program_bytes = count("program_bytes");
+      t.memory_tile_bytes = count("memory_tile_bytes");
+      t.vector_bits = count("vector_bits");
+    }
     expect('}');
   }
   constexpr void read_memory(size_t where) {
@@ -240,7 +250,7 @@ struct program_reader : ir::detail::graph_reader {
     refusal_place = where;
     refusal r;
     r.equation = value();
-    r.missing = one_of("a capability", capability::attention, [](capability c) { return reason_name(explain(c)); });
+    r.missing = one_of("a capability", capability::execution, [](capability c) { return reason_name(explain(c)); });
     told.refused.push_back(r);
   }
   constexpr void read_origins(size_t where) {
@@ -305,6 +315,7 @@ struct program_reader : ir::detail::graph_reader {
     fuse::rules widest;
     widest.fuse_narrow_casts = true;
     widest.max_buffers = static_cast<uint32>(told.planned_for.caps.max_buffers);
+    widest.max_members = static_cast<uint32>(told.planned_for.caps.max_members);
     const fuse::finding found = fuse::check_partition(g, region_of, widest);
     const auto prologue_size = static_cast<uint32>(told.prologue.size());
     if (!found.legal()) {

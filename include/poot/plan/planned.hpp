@@ -192,7 +192,7 @@ struct plan_model {
     most.passes = ready.passes;
     most.numerical_declines = ready.declines;
     most.declines = regions.declines;
-    most.refusals = Where.kind == backend::host ? 0 : ready.graph.eqns;
+    most.refusals = Where.kind == backend::host ? 0 : ready.graph.eqns + 1;
     return most;
   }
 };

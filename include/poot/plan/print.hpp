@@ -85,7 +85,7 @@ struct program_writer : ir::detail::graph_writer {
     const device_caps& c = p.planned_for.caps;
     out << "program {\n  target " << poot::name(p.planned_for.kind);
     if (!p.planned_for.arch.view().empty()) out << ' ' << p.planned_for.arch.view();
-    out << " {buffers=" << c.max_buffers << " buffer_bytes=" << c.buffer_bytes << " groups_x=" << c.max_groups_x
+    out << " {buffers=" << c.max_buffers << " members=" << c.max_members << " buffer_bytes=" << c.buffer_bytes << " groups_x=" << c.max_groups_x
         << " workgroup=" << c.max_workgroup << " shared=" << c.shared_bytes << " subgroup=" << c.subgroup;
     const auto flag = [this](const char* key, bool yes) { out << ' ' << key << '=' << (yes ? 1 : 0); };
     flag("fma", c.fma_fused);
@@ -96,6 +96,11 @@ struct program_writer : ir::detail::graph_writer {
     flag("pack_rne", c.pack_rne);
     flag("rope", c.rope);
     flag("attention", c.attention);
+    if (p.planned_for.kind == backend::aie) {
+      const aie_caps& t = p.planned_for.tiles;
+      out << " columns=" << t.columns << " rows=" << t.rows << " tile_bytes=" << t.tile_bytes << " program_bytes=" << t.program_bytes
+          << " memory_tile_bytes=" << t.memory_tile_bytes << " vector_bits=" << t.vector_bits;
+    }
     out << "}\n";
     for (pass::pass_id id : p.changed) out << "  pass " << pass::name(id) << '\n';
     out << "  memory {arena=" << p.arena_bytes << " unshared=" << p.unshared_bytes << " tables=" << p.table_bytes << "}\n";

@@ -89,7 +89,7 @@ struct copy {
 };
 
 /// What a target lacks for an equation.
-enum class capability : uint8 { f64_functions, f64_values, custom_functions, rope, attention };
+enum class capability : uint8 { f64_functions, f64_values, custom_functions, rope, attention, max_buffers, buffer_bytes, execution };
 
 constexpr std::string_view explain(capability c) {
   switch (c) {
@@ -98,6 +98,9 @@ constexpr std::string_view explain(capability c) {
     case capability::custom_functions: return "custom_functions: a user's op is a function of the host";
     case capability::rope: return "rope: the target has no kernel for it";
     case capability::attention: return "attention: the target has no kernel for it";
+    case capability::max_buffers: return "max_buffers: alone it reads and writes more values than a kernel can bind";
+    case capability::buffer_bytes: return "buffer_bytes: it has more bytes than a buffer that a kernel can reach";
+    case capability::execution: return "execution: programs of this target are planned and printed, and nothing runs them";
   }
   return "";
 }

@@ -5,6 +5,9 @@
 #include <poot/ir/parse.hpp>
 #include <poot/ir/print.hpp>
 #include <poot/plan/compile.hpp>
+#include <poot/plan/equal.hpp>
+#include <poot/plan/parse.hpp>
+#include <poot/plan/print.hpp>
 
 #include <support/fusion_draws.hpp>
 
@@ -199,6 +202,65 @@ TEST_CASE("refuses values and elementary functions of f64 away from the host, an
   CHECK(p.refusals()[0].missing == plan::capability::f64_values);
   CHECK(p.graph.eqns[p.refusals()[1].equation].kind == ir::op::exp);
   CHECK(p.refusals()[1].missing == plan::capability::f64_functions);
+}
+
+TEST_CASE("a region holds at most the equations that the target allows") {
+  std::string body = "%x : f32[64] = input \"x\"\n%0 : f32[64] = neg %x\n";
+  for (int i = 1; i < 300; ++i) {
+    const std::string at = std::to_string(i), before = std::to_string(i - 1);
+    body += "%" + at + " : f32[64] = add %" + before + ", %x\n";
+  }
+  const std::string graph = "graph t {\n" + body + "output \"y\" = %299\n}";
+  CHECK(planned(graph.c_str()).dispatch_count() == 1);
+  CHECK(planned(graph.c_str(), {}, targets::vulkan_lavapipe).dispatch_count() == 3);
+  CHECK(planned(graph.c_str(), {}, targets::aie_npu1).dispatch_count() == 10);
+  target few = targets::cuda_sm80;
+  few.caps.max_members = 7;
+  for (const plan::launch& l : planned(graph.c_str(), {}, few).launches) CHECK(l.members.count <= 7);
+}
+
+TEST_CASE("refuses values beyond a buffer's reach, where their extents are known, and names each once") {
+  target small = targets::vulkan_lavapipe;
+  small.caps.buffer_bytes = 256;
+  const program p = planned("graph t {\n%x : f32[65] = input \"x\"\n%w : f32[64] = weight \"w\"\n%a : f32[65] = neg %x\n%b : f32[65] = exp %x\n"
+                            "%s : f32[1,65] = reshape %b\n%c : f32[64] = neg %w\noutput \"y\" = %a\noutput \"z\" = %s\noutput \"c\" = %c\n}", {}, small);
+  REQUIRE(p.refusals().size() == 3);  // %x, %a and %b, which %s shows
+  for (const plan::refusal& r : p.refusals()) CHECK(r.missing == plan::capability::buffer_bytes);
+  CHECK(p.graph.view_of().name_of(p.refusals()[0].equation) == "x");
+  constexpr char dynamic[] = "graph t {\n%x : f32[L<=65] = input \"x\"\n%a : f32[L] = neg %x\noutput \"y\" = %a\n}";
+  CHECK(planned(dynamic, {}, small).refusals().empty());
+  small.caps.buffer_bytes = 260;
+  CHECK(planned("graph t {\n%x : f32[65] = input \"x\"\n%a : f32[65] = neg %x\noutput \"y\" = %a\n}", {}, small).refusals().empty());
+  small.kind = backend::host;
+  small.caps.buffer_bytes = 1;
+  CHECK(planned(dynamic, {}, small).refusals().empty());
+}
+
+TEST_CASE("refuses an equation that alone reads more buffers than a kernel binds") {
+  std::string source = "graph t {\n", operands;
+  for (int i = 0; i < 31; ++i) {
+    source += "%x" + std::to_string(i) + " : f32[2] = input \"x" + std::to_string(i) + "\"\n";
+    operands += (i ? ", %x" : "%x") + std::to_string(i);
+  }
+  source += "%a : f32[62] = concat " + operands + " {axis=0}\noutput \"y\" = %a\n}";
+  CHECK(planned(source.c_str()).refusals().empty());
+  const program p = planned(source.c_str(), {}, targets::vulkan_lavapipe);  // 31 inputs and the output, and it binds 31
+  REQUIRE(p.refusals().size() == 1);
+  CHECK(p.graph.eqns[p.refusals()[0].equation].kind == ir::op::concat);
+  CHECK(p.refusals()[0].missing == plan::capability::max_buffers);
+}
+
+TEST_CASE("programs of AI Engine tiles are planned, printed and read again, and refuse execution") {
+  constexpr char text[] = "graph t {\n%x : f32[4] = input \"x\"\n%a : f32[4] = exp %x\n%b : f32[4] = neg %a\noutput \"y\" = %b\n}";
+  const program p = planned(text, {}, targets::aie_npu2);
+  CHECK(p.dispatch_count() == 1);
+  REQUIRE(p.refusals().size() == 1);
+  CHECK(p.refusals()[0].missing == plan::capability::execution);
+  CHECK(p.graph.eqns[p.refusals()[0].equation].kind == ir::op::exp);
+  const std::string printed(plan::print(p).str());
+  CHECK(printed.find("target aie npu2 {buffers=16 members=32 ") != std::string::npos);
+  CHECK(printed.find(" columns=8 rows=4 tile_bytes=65536 program_bytes=16384 memory_tile_bytes=524288 vector_bits=512}") != std::string::npos);
+  CHECK(std::string(plan::first_difference(plan::parse(printed), p)) == "");
 }
 
 TEST_CASE("refuses graphs that are not well formed") {

@@ -230,12 +230,22 @@ TEST_CASE("zeros that are written in the graph keep their sign and make infiniti
 
 TEST_CASE("a grid of more than 65535 workgroups is folded") {
   on_each_device([](const run::vulkan::device& d) {
-    constexpr int64 n = 65536 * 64 + 100;
-    graph g("long");
-    const value x = g.input("x", f32, {g.dynamic("N", n)});
-    g.output("y", x + x);
-    auto session = d.load(compile(g, d.target()));
-    std::vector<float> xs(n), ys(n);
+    const auto twice = [](int64 bound) {
+      graph g("long");
+      const value x = g.input("x", f32, {g.dynamic("N", bound)});
+      g.output("y", x + x);
+      return g;
+    };
+    int64 n = 65536 * 64 + 100;  // and as much more as the kernel's invocations do more than one element
+    for (;; n *= 4) {
+      const plan::program p = compile(twice(n), d.target());
+      const plan::program_view v = p.view_of();
+      const kernel::kernel k = kernel::generate(v, v.launches[0]);
+      const uint32 work = kernel::evaluate(k.metadata[0], v, [&](uint32 id) { return run::extent_counts()(v.graph.type(id)); });
+      if ((k.by_group ? work : work / k.workgroup) > 65535) break;
+    }
+    auto session = d.load(compile(twice(n), d.target()));
+    std::vector<float> xs(static_cast<size_t>(n)), ys(static_cast<size_t>(n));
     for (int64 i = 0; i < n; ++i) xs[static_cast<size_t>(i)] = static_cast<float>(i % 1000);
     for (const int64 count : {n, int64{10}, n - 1}) {
       session.bind("x", read_only(xs.data(), f32, count)).into("y", writable(ys.data(), f32, count)).run();
@@ -266,9 +276,15 @@ TEST_CASE("a buffer that kernels cannot reach, and one that there is no room for
     graph g("large");
     const int64 rows = d.target().caps.buffer_bytes / 4096 + 1;
     g.output("y", dsl::sum<0>(g.input("x", f32, {rows, 1024})));
-    const std::string said = message_of([&] { d.load(compile(g, d.target())); });
-    CHECK(said.find("load: %") == 0);
-    CHECK(said.find("(buffer_bytes)") != std::string::npos);
+    const plan::program planned = compile(g, d.target());
+    REQUIRE(planned.refusals().size() == 1);
+    CHECK(planned.refusals()[0].missing == plan::capability::buffer_bytes);
+    CHECK(message_of([&] { d.load(compile(g, d.target())); }).find("load: %0 cannot run on vulkan: buffer_bytes: ") == 0);
+    graph later("dynamic");
+    later.output("y", dsl::sum<0>(later.input("x", f32, {later.dynamic("N", rows), 1024})));
+    const plan::program bounded = compile(later, d.target());
+    CHECK(bounded.refusals().empty());
+    CHECK(message_of([&] { d.load(bounded); }).find("load: input \"x\" has up to " + std::to_string(rows * 4096) + " bytes, and kernels of ") == 0);
     const run::vulkan::found_device& about = run::vulkan::instance::get().device(0);
     run::vulkan::context open(about);
     CHECK_THROWS_AS(run::vulkan::storage(open, about.most_allocation + 64, run::vulkan::use::work, "a test"), run::vulkan::out_of_memory);

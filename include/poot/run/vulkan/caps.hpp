@@ -118,6 +118,7 @@ inline target target_of(const found_device& d, const measured_arithmetic& m) {
   t.kind = backend::vulkan;
   device_caps& c = t.caps;
   c.max_buffers = least(l.maxPerStageDescriptorStorageBuffers, l.maxDescriptorSetStorageBuffers, l.maxPerStageResources) - 1;
+  c.max_members = targets::detail::kernel_members;
   c.buffer_bytes = l.maxStorageBufferRange;
   c.max_groups_x = least(l.maxComputeWorkGroupCount[0]);
   c.max_workgroup = least(l.maxComputeWorkGroupInvocations, l.maxComputeWorkGroupSize[0]);

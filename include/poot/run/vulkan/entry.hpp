@@ -95,7 +95,24 @@ class entry {
                   << plan::explain(p.refused[0].missing));
     if (const text missing = missing_for(p.planned_for, d.is); !missing.empty())
       fail(text{} << "load: the program is planned for " << missing << " (" << d.open.about().name() << ')');
-    return p.view_of();
+    const plan::program_view view = p.view_of();
+    for (const view_of_launches& list : {view.prologue, view.launches})
+      for (const plan::launch& l : list) {
+        for (uint32 id : view(l.inputs)) check_reach(view, view.storage_of(id), d);
+        for (uint32 id : view(l.outputs)) check_reach(view, view.storage_of(id), d);
+      }
+    return view;
+  }
+  using view_of_launches = poot::view<plan::launch>;
+  /// Values have the memory of their bounds; the plan refuses those that are too large at any extents.
+  static void check_reach(const plan::program_view& p, uint32 id, const opened_device& d) {
+    const int64 bytes = p.graph.type(id).bytes(), most = d.is.caps.buffer_bytes;
+    if (bytes <= most) return;
+    text value;
+    if (ir::is_named_leaf(p.graph[id].kind)) value << ir::name(p.graph[id].kind) << " \"" << p.graph.name_of(id) << '"';
+    else value << '%' << id << " (" << ir::name(p.graph[id].kind) << ')';
+    fail(text{} << "load: " << value << " has up to " << bytes << " bytes, and kernels of " << d.open.about().name() << " reach " << most
+                << " of one buffer (buffer_bytes)");
   }
 
   bool is_state(uint32 output) const { return view_.graph.state_of(view_.graph.outputs[output]) < view_.graph.size(); }

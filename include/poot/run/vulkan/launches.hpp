@@ -4,6 +4,7 @@
 
 #include <poot/emit/write.hpp>
 #include <poot/kernel/generate.hpp>
+#include <poot/kernel/grid.hpp>
 #include <poot/run/extents.hpp>
 #include <poot/run/vulkan/opened_device.hpp>
 
@@ -73,8 +74,6 @@ class launches {
     most(static_cast<int64>(k.bindings.size()), has.max_buffers, "max_buffers", " buffers");
     most(k.workgroup, has.max_workgroup, "max_workgroup", " invocations in a workgroup");
     most(k.shared_bytes(), has.shared_bytes, "shared_bytes", " bytes of workgroup memory");
-    for (uint32 value : k.bindings)
-      most(p_.graph.type(p_.storage_of(value)).bytes(), has.buffer_bytes, "buffer_bytes", " bytes of one buffer");
     emit::options wanted = device_.open.about().float_controls;
     wanted.comments = false;
     wanted.div_exact = has.div_exact;
@@ -111,12 +110,12 @@ class launches {
     const uint32 all = l.by_group ? words[0] : words[0] / l.workgroup + (words[0] % l.workgroup != 0);
     const uint32 most_x = device_.open.about().properties.limits.maxComputeWorkGroupCount[0];
     const uint32 most_y = device_.open.about().properties.limits.maxComputeWorkGroupCount[1];
-    const uint32 y = all / most_x + (all % most_x != 0), x = y > 1 ? all / y + (all % y != 0) : all;
-    if (y > most_y)
+    const kernel::grid folded = kernel::fold(all, most_x, most_y);
+    if (folded.y == 0)
       refuse(l.equation, text{} << all << " workgroups, and the device runs " << uint64{most_x} * most_y << " at once (max_groups_x)");
     uint32* const groups = words_.data() + l.groups_at / 4;
-    groups[0] = x;
-    groups[1] = y > 1 ? y : 1;
+    groups[0] = folded.x;
+    groups[1] = folded.y;
     groups[2] = 1;
   }
 
