@@ -60,6 +60,7 @@ class graph_on_device : public loaded_graph {
   std::vector<std::string> declines() const override {
     std::vector<std::string> all;
     for (const fuse::decline& d : program().declines()) all.emplace_back(fuse::explain(d.why));
+    for (const pass::chain_decline& d : program().chain_declines()) all.emplace_back(pass::explain(d.failed));
     return all;
   }
 

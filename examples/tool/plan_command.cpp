@@ -65,7 +65,7 @@ json plan_json(const plan::program_view& p, const plan::program_view& unfused) {
   j["class"] = std::string(plan::name(p.comparison_class()));
   j["table_bytes"] = p.table_bytes;
   j["unfused"] = totals_json(unfused);
-  for (const char* list : {"passes", "launches", "prologue", "copies", "kernels", "sections", "declines", "numerical_declines", "refusals"})
+  for (const char* list : {"passes", "launches", "prologue", "copies", "kernels", "sections", "declines", "numerical_declines", "chain_declines", "refusals"})
     j[list] = json::array();
   for (pass::pass_id id : p.changed) j["passes"].push_back(std::string(pass::name(id)));
   const vec<plan::saving> saved = plan::savings(p, unfused);
@@ -88,6 +88,8 @@ json plan_json(const plan::program_view& p, const plan::program_view& unfused) {
                              {"why", std::string(fuse::explain(d.why))}});
   for (const pass::numerical_decline& d : p.declined_numerically)
     j["numerical_declines"].push_back({{"equation", d.origin}, {"why", std::string(pass::explain(d.reason))}});
+  for (const pass::chain_decline& d : p.declined_chains)
+    j["chain_declines"].push_back({{"equation", d.origin}, {"why", std::string(pass::explain(d.failed))}});
   for (const plan::refusal& r : p.refused)
     j["refusals"].push_back({{"equation", value_json(p.graph, r.equation)}, {"why", std::string(plan::explain(r.missing))}});
   return j;

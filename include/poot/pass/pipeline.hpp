@@ -8,6 +8,7 @@
 #include <poot/pass/fold_iota.hpp>
 #include <poot/pass/fold_widening_casts.hpp>
 #include <poot/pass/prepare_reductions.hpp>
+#include <poot/pass/recognize_attention.hpp>
 #include <poot/pass/recognize_packed.hpp>
 
 namespace poot::pass {
@@ -47,9 +48,10 @@ constexpr void close_gaps(graph& g) {
   g.operand_pool = std::move(pool);
 }
 
-/// Requires: a verified graph. Ensures: the same values bit for bit, every order set. `watch` sees the graph after each pass.
+/// Requires: a verified graph. Ensures: the same values, bit for bit where no attention was recognised, and every order set.
+/// `strict` recognises only what keeps every bit. `watch` sees the graph after each pass.
 template <class Watch = no_watch>
-constexpr prepared run_passes(const graph_view& traced, const target& where, Watch watch = {}) {
+constexpr prepared run_passes(const graph_view& traced, const target& where, bool strict = false, Watch watch = {}) {
   prepared p;
   graph g(traced);
   eqn* const eqns = g.eqns.data();
@@ -62,6 +64,7 @@ constexpr prepared run_passes(const graph_view& traced, const target& where, Wat
   made(canonicalise(std::move(g), p.notes), pass_id::canonicalise);
   made(cse(std::move(g), p.notes), pass_id::cse);
   made(fold_iota(std::move(g), p.notes), pass_id::fold_iota);
+  made(recognize_attention(std::move(g), where, strict, p.notes), pass_id::recognize_attention);
   made(dce(std::move(g), p.notes), pass_id::dce);
   const size_t before = p.notes.changed.size();
   if (has_packed_values(g)) made(recognize_packed(std::move(g), p.notes), pass_id::recognize_packed);

@@ -1,6 +1,7 @@
 #pragma once
 /// Sets the order of every sum (numerics.md, "Order of sums"). Nothing else does.
-/// Requires: no later pass makes sums. Ensures: every reduce_sum over floats and every contraction carries its order.
+/// Requires: no later pass makes sums. Ensures: every reduce_sum over floats, every contraction and every attention
+/// carries its order.
 
 #include <poot/pass/rewriter.hpp>
 
@@ -16,7 +17,7 @@ constexpr graph prepare_reductions(graph g, bool fma_is_exact, record& notes) {
   for (eqn& made : g.eqns) {
     ir::order wanted{};
     if (made.kind == op::reduce_sum && is_float(made.type.element)) wanted = row_order;
-    if (ir::is_contraction(made.kind)) {
+    if (ir::is_contraction(made.kind) || made.kind == op::attention) {
       wanted = contraction_order;
       wanted.fused = fma_is_exact;
     }

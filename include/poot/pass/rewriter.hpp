@@ -2,6 +2,7 @@
 /// What every pass is built from: a walk over a graph that copies, replaces or drops equations, and the record of it.
 
 #include <poot/ir/graph.hpp>
+#include <poot/pass/chain_decline.hpp>
 
 namespace poot::pass {
 
@@ -32,7 +33,7 @@ struct numerical_decline {
 };
 
 enum class pass_id : uint8 {
-  canonicalise, cse, fold_iota, dce, recognize_packed, fold_widening_casts, prepare_reductions,
+  canonicalise, cse, fold_iota, recognize_attention, dce, recognize_packed, fold_widening_casts, prepare_reductions,
 };
 
 constexpr std::string_view name(pass_id id) {
@@ -40,6 +41,7 @@ constexpr std::string_view name(pass_id id) {
     case pass_id::canonicalise: return "canonicalise";
     case pass_id::cse: return "cse";
     case pass_id::fold_iota: return "fold_iota";
+    case pass_id::recognize_attention: return "recognize_attention";
     case pass_id::dce: return "dce";
     case pass_id::recognize_packed: return "recognize_packed";
     case pass_id::fold_widening_casts: return "fold_widening_casts";
@@ -48,10 +50,11 @@ constexpr std::string_view name(pass_id id) {
   return "";
 }
 
-/// What the passes did: those that changed the graph, in order, and the rewrites they declined.
+/// What the passes did: those that changed the graph, in order, and what they declined.
 struct record {
   vec<pass_id> changed;
   vec<numerical_decline> numerical_declines;
+  vec<chain_decline> chain_declines;
 };
 
 /// Rewrites a graph in place: a walk in order that keeps, replaces or drops each equation. The result's equations stand

@@ -15,6 +15,7 @@ struct options {
   bool with_broadcast = true;      ///< values of smaller extents may join a region
   bool fuse_narrow_casts = false;  ///< an explicit cast to a narrower float may stand inside a region
   bool horizontal = true;          ///< independent regions that read a value in the same way become one
+  bool strict = false;             ///< no chain is recognised where that would move a rounding
 };
 
 namespace detail {
@@ -222,10 +223,11 @@ constexpr program plan_prepared(ir::graph optimized, const target& where, const 
 constexpr program compile(const graph_view& traced, const target& where, const options& wanted = {}) {
   ir::verify(traced);
   if (!is_countable(traced)) fail(text{} << "compile: graph " << traced.chars(traced.name) << ": " << uncountable);
-  pass::prepared ready = pass::run_passes(traced, where);
+  pass::prepared ready = pass::run_passes(traced, where, wanted.strict);
   program p = plan_prepared(std::move(ready.optimized), where, wanted);
   p.changed = std::move(ready.notes.changed);
   p.declined_numerically = std::move(ready.notes.numerical_declines);
+  p.declined_chains = std::move(ready.notes.chain_declines);
   return p;
 }
 

@@ -79,6 +79,7 @@ constexpr std::string_view first_difference(const program_view& a, const program
   if (!all_same(a.placements, b.placements)) return "placements";
   if (!all_same(a.declined, b.declined)) return "declines";
   if (!all_same(a.declined_numerically, b.declined_numerically)) return "numerical declines";
+  if (!all_same(a.declined_chains, b.declined_chains)) return "chain declines";
   if (!all_same(a.refused, b.refused)) return "refusals";
   return detail::numbered_alike(a.graph, b.graph) ? "" : "graph";
 }

@@ -218,6 +218,16 @@ struct program_explainer {
       }
       if (line) out << '\n';
     }
+    if (!p.declined_chains.empty()) out << "\nnearly one equation (equations of the graph as written)\n";
+    for (int why = 0; why <= static_cast<int>(pass::last_chain_check); ++why) {
+      size_t line = 0;
+      for (const pass::chain_decline& d : p.declined_chains) {
+        if (static_cast<int>(d.failed) != why) continue;
+        if (line == 0) out << "  " << pass::explain(d.failed) << '\n';
+        item(line, text{} << '%' << d.origin);
+      }
+      if (line) out << '\n';
+    }
     if (!p.refused.empty()) out << "\nrefused\n";
     for (const refusal& r : p.refused) {
       write_value_name(out << "  ", p.graph, r.equation);

@@ -112,6 +112,7 @@ struct program_reader : ir::detail::graph_reader {
     else if (kind == "place") read_placement(where);
     else if (kind == "decline") read_decline(where);
     else if (kind == "numerical_decline") read_numerical_decline();
+    else if (kind == "chain_decline") read_chain_decline();
     else if (kind == "refuse") read_refusal(where);
     else if (kind == "origins") read_origins(where);
     else {
@@ -246,6 +247,12 @@ struct program_reader : ir::detail::graph_reader {
     d.reason = one_of("a reason", pass::inexact::factor_scalar, [](pass::inexact r) { return reason_name(pass::explain(r)); });
     told.declined_numerically.push_back(d);
   }
+  constexpr void read_chain_decline() {
+    pass::chain_decline d;
+    d.origin = static_cast<uint32>(integer(0, 0xffffffff));
+    d.failed = one_of("a check", pass::last_chain_check, [](pass::chain_check c) { return reason_name(pass::explain(c)); });
+    told.declined_chains.push_back(d);
+  }
   constexpr void read_refusal(size_t where) {
     refusal_place = where;
     refusal r;
@@ -335,6 +342,7 @@ struct program_reader : ir::detail::graph_reader {
     made.declined = std::move(told.declined);
     made.changed = std::move(told.changed);
     made.declined_numerically = std::move(told.declined_numerically);
+    made.declined_chains = std::move(told.declined_chains);
     return made;
   }
   constexpr void compare(const program& made, const vec<launch>& wanted, const vec<launch>& given, const vec<size_t>& places,

@@ -12,18 +12,18 @@ namespace poot::plan {
 
 struct program_sizes {
   size_t launches = 0, prologue = 0, ids = 0, placements = 0, copies = 0, kernels = 0, sections = 0, passes = 0,
-         numerical_declines = 0, declines = 0, refusals = 0;
+         numerical_declines = 0, chain_declines = 0, declines = 0, refusals = 0;
   constexpr bool operator==(const program_sizes&) const = default;
   constexpr bool within(const program_sizes& c) const {
     return launches <= c.launches && prologue <= c.prologue && ids <= c.ids && placements <= c.placements &&
            copies <= c.copies && kernels <= c.kernels && sections <= c.sections && passes <= c.passes &&
-           numerical_declines <= c.numerical_declines && declines <= c.declines && refusals <= c.refusals;
+           numerical_declines <= c.numerical_declines && chain_declines <= c.chain_declines && declines <= c.declines && refusals <= c.refusals;
   }
 };
 constexpr program_sizes sizes_of(const program_view& p) {
   return {p.launches.size(), p.prologue.size(),     p.ids.size(),      p.placements.size(),
           p.copies.size(),   p.kernel_table.size(), p.repeated.size(), p.changed.size(),
-          p.declined_numerically.size(), p.declined.size(), p.refused.size()};
+          p.declined_numerically.size(), p.declined_chains.size(), p.declined.size(), p.refused.size()};
 }
 
 /// A program but for its graph in arrays of `Capacity`. One that is larger leaves only its sizes.
@@ -40,6 +40,7 @@ struct frozen_program {
   std::array<section, Capacity.sections> repeated{};
   std::array<pass::pass_id, Capacity.passes> changed{};
   std::array<pass::numerical_decline, Capacity.numerical_declines> declined_numerically{};
+  std::array<pass::chain_decline, Capacity.chain_declines> declined_chains{};
   std::array<fuse::decline, Capacity.declines> declined{};
   std::array<refusal, Capacity.refusals> refused{};
   int64 arena_bytes = 0, unshared_bytes = 0, table_bytes = 0;
@@ -64,6 +65,7 @@ struct frozen_program {
     p.repeated = {repeated.data(), sizes.sections};
     p.changed = {changed.data(), sizes.passes};
     p.declined_numerically = {declined_numerically.data(), sizes.numerical_declines};
+    p.declined_chains = {declined_chains.data(), sizes.chain_declines};
     p.declined = {declined.data(), sizes.declines};
     p.refused = {refused.data(), sizes.refusals};
     return p;
@@ -75,9 +77,9 @@ namespace detail {
 /// A prepared graph as a constant, so that planning starts with a fresh budget of evaluation steps.
 struct prepared_sizes {
   ir::graph_sizes graph{};
-  size_t passes = 0, declines = 0;
+  size_t passes = 0, declines = 0, chain_declines = 0;
   constexpr bool within(const prepared_sizes& c) const {
-    return graph.within(c.graph) && passes <= c.passes && declines <= c.declines;
+    return graph.within(c.graph) && passes <= c.passes && declines <= c.declines && chain_declines <= c.chain_declines;
   }
 };
 template <prepared_sizes Capacity>
@@ -86,12 +88,15 @@ struct frozen_prepared {
   ir::frozen_graph<Capacity.graph> optimized;
   std::array<pass::pass_id, Capacity.passes> changed{};
   std::array<pass::numerical_decline, Capacity.declines> numerical_declines{};
+  std::array<pass::chain_decline, Capacity.chain_declines> chain_declines{};
 
   constexpr explicit frozen_prepared(const pass::prepared& p)
-      : sizes{ir::sizes_of(p.optimized), p.notes.changed.size(), p.notes.numerical_declines.size()}, optimized(p.optimized) {
+      : sizes{ir::sizes_of(p.optimized), p.notes.changed.size(), p.notes.numerical_declines.size(), p.notes.chain_declines.size()},
+        optimized(p.optimized) {
     if (!fits()) return;
     ir::copy_into<pass::pass_id>(changed, p.notes.changed);
     ir::copy_into<pass::numerical_decline>(numerical_declines, p.notes.numerical_declines);
+    ir::copy_into<pass::chain_decline>(chain_declines, p.notes.chain_declines);
   }
   constexpr bool fits() const { return sizes.within(Capacity); }
 };
@@ -99,23 +104,23 @@ struct frozen_prepared {
 template <auto Model>
 inline constexpr bool is_verified = ir::verify(dsl::frozen<Model>.view());
 
-template <auto Model, target Where>
+template <auto Model, target Where, bool Strict>
 struct prepare_model {
   template <prepared_sizes Capacity>
   using frozen = frozen_prepared<Capacity>;
   constexpr pass::prepared operator()() const {
     static_assert(is_verified<Model>);
-    return pass::run_passes(dsl::frozen<Model>.view(), Where);
+    return pass::run_passes(dsl::frozen<Model>.view(), Where, Strict);
   }
   /// Passes drop equations and names, and fold constants.
   static constexpr prepared_sizes capacity() {
     ir::graph_sizes most = dsl::frozen<Model>.sizes;
     most.attrs += most.eqns;
-    return {most, 16, most.eqns / 4 + 4};
+    return {most, 16, most.eqns / 4 + 4, most.eqns / 8 + 2};
   }
 };
-template <auto Model, target Where>
-inline constexpr const auto& prepared_model = ir::freeze<prepare_model<Model, Where>>;
+template <auto Model, target Where, bool Strict>
+inline constexpr const auto& prepared_model = ir::freeze<prepare_model<Model, Where, Strict>>;
 
 /// The chosen regions as a constant, for the same reason.
 struct partition_sizes {
@@ -156,10 +161,10 @@ struct partition_model {
   template <partition_sizes Capacity>
   using frozen = frozen_partition<Capacity>;
   constexpr fuse::partition operator()() const {
-    return choose_regions(prepared_model<Model, Where>.optimized.view(), Where, Wanted);
+    return choose_regions(prepared_model<Model, Where, Wanted.strict>.optimized.view(), Where, Wanted);
   }
   static constexpr partition_sizes capacity() {
-    const size_t eqns = prepared_model<Model, Where>.optimized.sizes.eqns;
+    const size_t eqns = prepared_model<Model, Where, Wanted.strict>.optimized.sizes.eqns;
     return {Wanted.fuse ? eqns / 2 + 2 : eqns, eqns, eqns, Wanted.fuse ? eqns / 2 + 4 : 0};
   }
 };
@@ -171,15 +176,16 @@ struct plan_model {
   template <program_sizes Capacity>
   using frozen = frozen_program<Capacity>;
   constexpr program operator()() const {
-    constexpr const auto& ready = prepared_model<Model, Where>;
+    constexpr const auto& ready = prepared_model<Model, Where, Wanted.strict>;
     program p = plan_beside(ready.optimized.view(), Where, chosen_regions<Model, Where, Wanted>.thaw());
     p.changed = view<pass::pass_id>(ready.changed.data(), ready.sizes.passes);
     p.declined_numerically = view<pass::numerical_decline>(ready.numerical_declines.data(), ready.sizes.declines);
+    p.declined_chains = view<pass::chain_decline>(ready.chain_declines.data(), ready.sizes.chain_declines);
     return p;
   }
   /// Every launch is a region; its ids are its members, what these read, and those of them that are written.
   static constexpr program_sizes capacity() {
-    constexpr const auto& ready = prepared_model<Model, Where>.sizes;
+    constexpr const auto& ready = prepared_model<Model, Where, Wanted.strict>.sizes;
     constexpr const auto& regions = chosen_regions<Model, Where, Wanted>.sizes;
     program_sizes most;
     for (size_t i = 0; i < regions.regions; ++i)
@@ -191,6 +197,7 @@ struct plan_model {
     most.copies = ready.graph.outputs;
     most.passes = ready.passes;
     most.numerical_declines = ready.declines;
+    most.chain_declines = ready.chain_declines;
     most.declines = regions.declines;
     most.refusals = Where.kind == backend::host ? 0 : ready.graph.eqns + 1;
     return most;
@@ -204,7 +211,7 @@ inline constexpr const auto& frozen_plan = ir::freeze<plan_model<Model, Where, W
 /// The plan of `Model` for `Where`: a program_view.
 template <auto Model, target Where, options Wanted = options{}>
 inline constexpr program_view planned =
-    detail::frozen_plan<Model, Where, Wanted>.view(detail::prepared_model<Model, Where>.optimized.view());
+    detail::frozen_plan<Model, Where, Wanted>.view(detail::prepared_model<Model, Where, Wanted.strict>.optimized.view());
 
 /// The same plan on the heap, for a device to load.
 template <auto Model, target Where, options Wanted = options{}>

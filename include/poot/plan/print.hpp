@@ -123,6 +123,8 @@ struct program_writer : ir::detail::graph_writer {
     }
     for (const pass::numerical_decline& d : p.declined_numerically)
       out << "  numerical_decline " << d.origin << ' ' << reason_name(pass::explain(d.reason)) << '\n';
+    for (const pass::chain_decline& d : p.declined_chains)
+      out << "  chain_decline " << d.origin << ' ' << reason_name(pass::explain(d.failed)) << '\n';
     for (const refusal& r : p.refused) {
       out << "  refuse ";
       write_value(r.equation);

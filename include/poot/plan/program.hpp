@@ -140,6 +140,8 @@ struct questions {
   constexpr view<pass::pass_id> passes() const { return v().changed; }
   constexpr view<fuse::decline> declines() const { return v().declined; }
   constexpr view<pass::numerical_decline> numerical_declines() const { return v().declined_numerically; }
+  /// Chains that nearly were one equation.
+  constexpr view<pass::chain_decline> chain_declines() const { return v().declined_chains; }
   constexpr view<refusal> refusals() const { return v().refused; }
   constexpr view<section> sections() const { return v().repeated; }
   constexpr view<kernel> kernels() const { return v().kernel_table; }
@@ -171,6 +173,7 @@ struct program_view : questions<program_view> {
   view<section> repeated;
   view<pass::pass_id> changed;
   view<pass::numerical_decline> declined_numerically;
+  view<pass::chain_decline> declined_chains;
   view<fuse::decline> declined;
   view<refusal> refused;
   int64 arena_bytes = 0, unshared_bytes = 0, table_bytes = 0;
@@ -192,6 +195,7 @@ constexpr void each_array(To& to, const From& from, Take take) {
   take(to.repeated, from.repeated);
   take(to.changed, from.changed);
   take(to.declined_numerically, from.declined_numerically);
+  take(to.declined_chains, from.declined_chains);
   take(to.declined, from.declined);
   take(to.refused, from.refused);
 }
@@ -216,6 +220,7 @@ struct program : questions<program> {
   vec<section> repeated;
   vec<pass::pass_id> changed;
   vec<pass::numerical_decline> declined_numerically;
+  vec<pass::chain_decline> declined_chains;
   vec<fuse::decline> declined;
   vec<refusal> refused;
   int64 arena_bytes = 0, unshared_bytes = 0, table_bytes = 0;
