@@ -50,13 +50,16 @@ inline std::vector<ir::interpretation> interpret_runs(const ir::graph_view& g, c
   return all;
 }
 
-inline bool same_element(dtype t, uint64 a, uint64 b) {
-  if (a == b) return true;
+/// Whether any NaN is as good as another. Where bits are moved, it is not.
+enum class nans : uint8 { alike, by_their_bits };
+
+inline bool same_element(dtype t, uint64 a, uint64 b, nans which = nans::alike) {
+  if (a == b || which == nans::by_their_bits) return a == b;
   return is_float(t) && is_nan_bits(format_of(t), a) && is_nan_bits(format_of(t), b);
 }
 
 /// Where two tensors differ first, in words; empty if nowhere.
-inline std::string difference(const ir::tensor& want, const ir::tensor& got) {
+inline std::string difference(const ir::tensor& want, const ir::tensor& got, nans which = nans::alike) {
   text t;
   if (!(want.type == got.type) || want.bits.size() != got.bits.size()) {
     t << "the type should be ";
@@ -66,7 +69,7 @@ inline std::string difference(const ir::tensor& want, const ir::tensor& got) {
     return std::string(t.str());
   }
   for (size_t i = 0; i < want.bits.size(); ++i) {
-    if (same_element(want.type.element, want.bits[i], got.bits[i])) continue;
+    if (same_element(want.type.element, want.bits[i], got.bits[i], which)) continue;
     t << "element " << i << " of ";
     ir::write_type(t, want.type);
     t << " should be ";
@@ -81,12 +84,12 @@ inline std::string difference(const ir::tensor& want, const ir::tensor& got) {
   return {};
 }
 
-inline std::string difference(const ir::interpretation& want, const ir::interpretation& got) {
+inline std::string difference(const ir::interpretation& want, const ir::interpretation& got, nans which = nans::alike) {
   for (const auto& [wanted, had] : {std::pair{&want.outputs, &got.outputs}, std::pair{&want.states, &got.states}})
     for (const ir::named_tensor& w : *wanted) {
       const ir::tensor* g = ir::find(*had, w.name);
       if (!g) return "\"" + std::string(w.name) + "\" is missing";
-      if (const std::string d = difference(w.value, *g); !d.empty()) return "\"" + std::string(w.name) + "\": " + d;
+      if (const std::string d = difference(w.value, *g, which); !d.empty()) return "\"" + std::string(w.name) + "\": " + d;
     }
   return {};
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <dlfcn.h>
+#include <setjmp.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -41,18 +42,12 @@ class workgroup {
     }
     kernel_ = kernel, buffers_ = buffers.data(), metadata_ = metadata, running() = this;
     for (poot::uint32 lane = 0; lane < fibers_.size(); ++lane) {
-      fiber& f = fibers_[lane];
-      f.at = {group, lane, shared_.data(), &wait, this};
-      f.ended = false;
-      ::getcontext(&f.context);
-      f.context.uc_stack.ss_sp = stacks_.get() + lane * stack_bytes;
-      f.context.uc_stack.ss_size = stack_bytes;
-      f.context.uc_link = &turn_;
-      ::makecontext(&f.context, &start, 0);
+      fibers_[lane].at = {group, lane, shared_.data(), &wait, this};
+      fibers_[lane].ended = false;
     }
     for (size_t ended = 0; ended == 0;) {
       for (now_ = 0; now_ < fibers_.size(); ++now_) {
-        ::swapcontext(&turn_, &fibers_[now_].context);
+        resume(fibers_[now_]);
         ended += fibers_[now_].ended;
       }
       if (ended != 0 && ended != fibers_.size()) throw std::runtime_error("a barrier is not reached by all");
@@ -68,24 +63,43 @@ class workgroup {
     void* waiting;
   };
   struct fiber {
-    ::ucontext_t context;
-    invocation at;
-    bool ended;
+    bool started = false, ended = false;
+    ::jmp_buf here{};  ///< where it waits
+    invocation at{};
   };
 
   static workgroup*& running() {
     static thread_local workgroup* w;
     return w;
   }
+  /// A fiber does one workgroup after the other. Only its first turn changes the signal mask, which is a call of the system.
   static void start() {
-    workgroup& w = *running();
-    fiber& f = w.fibers_[w.now_];
-    w.kernel_(&f.at, w.buffers_, w.metadata_);
-    f.ended = true;
+    for (;;) {
+      workgroup& w = *running();
+      fiber& f = w.fibers_[w.now_];
+      w.kernel_(&f.at, w.buffers_, w.metadata_);
+      f.ended = true;
+      w.leave(f);
+    }
   }
   static void wait(void* waiting) {
     workgroup& w = *static_cast<workgroup*>(waiting);
-    ::swapcontext(&w.fibers_[w.now_].context, &w.turn_);
+    w.leave(w.fibers_[w.now_]);
+  }
+  void leave(fiber& f) {
+    if (::_setjmp(f.here) == 0) ::_longjmp(turn_, 1);
+  }
+  void resume(fiber& f) {
+    if (::_setjmp(turn_) != 0) return;
+    if (f.started) ::_longjmp(f.here, 1);
+    f.started = true;
+    ::ucontext_t context;
+    ::getcontext(&context);
+    context.uc_stack.ss_sp = stacks_.get() + static_cast<size_t>(&f - fibers_.data()) * stack_bytes;
+    context.uc_stack.ss_size = stack_bytes;
+    context.uc_link = nullptr;
+    ::makecontext(&context, &start, 0);
+    ::setcontext(&context);
   }
 
   std::vector<fiber> fibers_;
@@ -93,7 +107,7 @@ class workgroup {
   std::vector<poot::uint32> shared_;
   poot::uint32 invocations_;
   bool meets_ = false;
-  ::ucontext_t turn_{};
+  ::jmp_buf turn_{};
   size_t now_ = 0;
   entry* kernel_ = nullptr;
   poot::uint32* const* buffers_ = nullptr;
