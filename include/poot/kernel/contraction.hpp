@@ -5,13 +5,14 @@
 ///                                                 x[t, k] · w[index[t], n, k]          indexed
 ///                                                 the window of x · w[o, (c, i, j)]    conv2d; taps in the padding read +0
 ///
-///   matrices       one invocation for each tile of rows × columns results, which reads the elements along K, or along N
-///                  where b is not transposed, four words at a time where they lie so; see tile.hpp
+///   matrices       tiles of rows × columns results, one an invocation, read four words at a time where they lie so:
+///                  staged in shared memory by a workgroup (staged_tile.hpp), or each by itself (tile.hpp)
 ///   convolution    one invocation for each word of the narrowest output
 ///
 /// K runs in chunks of 256: within one k ascends, from +0; chunk results are added in ascending order, from +0. Product and
 /// sum round once where the order says so.
 
+#include <poot/kernel/staged_tile.hpp>
 #include <poot/kernel/tile.hpp>
 
 namespace poot::kernel {
@@ -83,6 +84,7 @@ constexpr kernel contraction_kernel(const program_view& p, const launch& l) {
     if (!ir::is_contraction(kind)) continue;
     if (p.graph[id].sum.lanes > 1) fail(text{} << "kernel: equation " << id << ": contractions on a device sum in one lane");
     if (kind == op::conv2d) convolution_code(k, p, code, id).build();
+    else if (staged_tile_code::takes(p, id)) staged_tile_code(k, p, code, id).build();
     else tile_code(k, p, code, id).build();
     return k.finish();
   }

@@ -158,6 +158,15 @@ class packed_reader {
   packed_layout at_;
 };
 
+/// Elements `index` … `index` + 15 of a packed buffer, counted over all blocks; `index` is a multiple of 16.
+constexpr vec<number> decode_elements(packed_reader& r, dtype format, word index) {
+  const word elements = row(format).block_elements, block = index / elements * word(row(format).block_bytes), i = index % elements;
+  const number scale = r.scale(block, i), offset = has_offset(format) ? r.offset(block, i) : number(0.0f);
+  vec<number> out = r.codes(block, i);
+  for (number& code : out) code = has_offset(format) ? add(mul(scale, code), offset) : mul(scale, code);
+  return out;
+}
+
 /// Element `index` of a packed buffer, counted over all blocks.
 constexpr number decode_element(builder& k, buffer_id from, dtype format, word index) {
   packed_reader r(k, from, format);

@@ -22,15 +22,15 @@ constexpr bool has_argmax(const program_view& p, const launch& l) {
 
 constexpr kernel row_kernel(const program_view& p, const launch& l) {
   const ir::graph_view& g = p.graph;
-  builder k("row", reducing_workgroup(p.planned_for.caps));
-  k.count_groups();
-  region_code code(k, p, l);
-  group_reducer reducer(k, detail::has_argmax(p, l));
   uint32 space_of = 0;
-  for (uint32 id : code.members())
+  for (uint32 id : p(l.members))
     if (ir::is_reduction(g[id].kind)) space_of = g.operands(id)[0];
   const tensor_type space = g.type(space_of);
   const int last = space.rank - 1;
+  builder k("row", reducing_workgroup(p.planned_for.caps, space.last(), p(l.members).size()));
+  k.count_groups();
+  region_code code(k, p, l);
+  group_reducer reducer(k, detail::has_argmax(p, l));
 
   const word rows = k.meta({meta_word::what::product, space_of, 0, static_cast<uint8>(last), 1, 0});
   const word columns = code.shape().extent_of(space_of, last);
@@ -52,7 +52,7 @@ constexpr kernel row_kernel(const program_view& p, const launch& l) {
       const ir::eqn& e = g[id];
       if (!ir::is_reduction(e.kind)) continue;
       const uint32 operand = g.operands(e)[0];
-      code.fix(id, reducer.run(e.kind, g.type(operand).element, e.sum, lane, columns, detail::divides_row(4, space), [&](word c, uint32 count) {
+      code.fix(id, reducer.run(e.kind, g.type(operand).element, e.sum, lane, columns, space.last(), [&](word c, uint32 count) {
         const element_run run = run_at(c, count);
         vec<scalar> out;
         code.begin_run(run);
@@ -87,12 +87,12 @@ constexpr kernel row_kernel(const program_view& p, const launch& l) {
 /// One reduction over any axis.
 constexpr kernel reduction_kernel(const program_view& p, const launch& l) {
   const ir::graph_view& g = p.graph;
-  builder k("reduction", reducing_workgroup(p.planned_for.caps));
-  k.count_groups();
-  region_code code(k, p, l);
-  const uint32 id = code.members()[0], operand = g.operands(id)[0];
+  const uint32 id = p(l.members)[0], operand = g.operands(id)[0];
   const tensor_type& x = g.type(operand);
   const int axis = static_cast<int>(g.attrs(id)[0]);
+  builder k("reduction", reducing_workgroup(p.planned_for.caps, x.extents[axis], 1));
+  k.count_groups();
+  region_code code(k, p, l);
   group_reducer reducer(k, g[id].kind == op::reduce_argmax);
 
   const word results = k.meta({meta_word::what::product, id, 0, x.rank, 1, 0});
@@ -101,7 +101,7 @@ constexpr kernel reduction_kernel(const program_view& p, const launch& l) {
   k.if_(below(result, results), [&] {
     const word first = result / inner * n * inner + result % inner;
     const bool together = axis + 1 == x.rank && detail::divides_row(4, x);  // runs of four lie so in memory
-    const scalar value = reducer.run(g[id].kind, x.element, g[id].sum, lane, n, together, [&](word i, uint32 count) {
+    const scalar value = reducer.run(g[id].kind, x.element, g[id].sum, lane, n, x.extents[axis], [&](word i, uint32 count) {
       const word at = first + i * inner + code.shape().offset(operand);
       if (together) return code.load_elements(code.input(operand), x.element, at, count, code.shape().offset(operand).is_literal());
       vec<scalar> out;

@@ -76,8 +76,9 @@ constexpr uint32 run_length(const region_code& code) {
     if (!is_packed(code.graph().type(id).element)) look(id);
   for (uint32 id : code.outputs()) look(id);
   const size_t members = code.members().size();
-  if (narrow && !small && members <= 16) return 8;
-  return members <= 48 || small ? 4 : narrow ? 2 : 1;
+  if (narrow && !small && members <= 6) return 8;
+  if (small || members <= (narrow ? 24 : 48)) return 4;
+  return narrow ? 2 : 1;
 }
 
 /// Computes and stores all elements of a run, the first of them number `first` of each output; a whole number of words of

@@ -146,6 +146,25 @@ TEST_CASE("contractions of every form, with and without steps behind them") {
     }
 }
 
+TEST_CASE("products of matrices larger than a tile, with rows and columns left over") {
+  const auto check = [](const char* rows, const char* columns, const char* t, const char* behind) {
+    const std::string m = rows, n = columns, type = t;
+    const std::string a = "%a : f32[" + m + ",320] = input \"a\"\n", result = type + "[" + m + "," + n + "]";
+    const std::string narrow = type == "f32" ? "%x : f32[" + m + ",320] = abs %a\n" : "%x : " + type + "[" + m + ",320] = cast %a\n";
+    const std::string end = "%v : " + type + "[" + n + "] = input \"v\"\n%d : " + result + " = add %c, %v\n%e : " + result + " = " + behind +
+                            " %d\noutput \"e\" = %e\n";
+    CHECK_MESSAGE(disagreement(graph_of(a + narrow + "%b : " + type + "[320," + n + "] = weight \"b\"\n%c : " + result + " = matmul %x, %b\n" + end)) == "",
+                  m, " x ", n, " of ", type);
+    CHECK_MESSAGE(disagreement(graph_of(a + narrow + "%b : " + type + "[" + n + ",320] = weight \"b\"\n%c : " + result +
+                                        " = matmul %x, %b {transpose_b=1}\n" + end)) == "", m, " x ", n, " of ", type, ", transposed");
+  };
+  check("1", "68", "f32", "abs");
+  check("2", "100", "bf16", "neg");
+  check("9", "72", "f16", "abs");
+  check("70", "66", "f32", "tanh");
+  check("67", "132", "bf16", "abs");
+}
+
 TEST_CASE("convolutions with strides, padding, dilation and groups") {
   CHECK(disagreement(graph_of("%x : f32[2,4,7,6] = input \"x\"\n%w : f32[6,2,3,2] = weight \"w\"\n"
                               "%y : f32[2,6,4,6] = conv2d %x, %w {stride=[2,1] pad=[2,1,1,0] dilation=[1,1] groups=2}\noutput \"y\" = %y\n")) == "");

@@ -1,0 +1,137 @@
+#pragma once
+/// What kernels of a matrix product share: where operands lie, how large the tile of one invocation is, and how a tile is
+/// stored, with the steps behind the product.
+///
+/// How large a tile is follows the most rows and columns that there can be, and what stands behind the product; results do
+/// not depend on it.
+
+#include <poot/kernel/store.hpp>
+#include <poot/kernel/sums.hpp>
+
+namespace poot::kernel {
+
+class matrix_code {
+ public:
+  constexpr matrix_code(builder& k, const program_view& p, region_code& code, uint32 head)
+      : k_(k), g_(p.graph), code_(code), shape_(code.shape()), head_(head), e_(g_[head]), a_(g_.operands(e_)[0]), b_(g_.operands(e_)[1]),
+        indexed_(g_.operands(e_).size() == 3), packed_(is_packed(g_.type(b_).element)), m_(e_.type.rank - 2), n_(e_.type.rank - 1) {
+    const view<int64> attrs = g_.attrs(e_);
+    transposed_ = indexed_ || packed_ || (!attrs.empty() && attrs[0] != 0);
+    choose_size();
+  }
+
+ protected:
+  constexpr void choose_size() {
+    const int64 rows = e_.type.extents[m_].bound(), columns = e_.type.extents[n_].bound();
+    const size_t steps = code_.members().size() - 1;
+    uint32 most = packed_ ? 16 : 64;  // results: the text of the steps behind the product is written for each
+    if (steps > 4) most = 32;
+    if (steps > 10) most = 16;
+    rows_ = indexed_ || rows <= 1 ? 1 : rows <= 2 ? 2 : rows <= 4 || packed_ ? 4 : 8;
+    columns_ = rows_ == 1 || packed_ ? 4 : 8;
+    while (columns_ > 1 && columns_ / 2 >= columns) columns_ /= 2;
+    // few columns in whole tiles rather than many branches at their end
+    while (columns_ > 1 && !detail::divides_row(columns_, e_.type) && columns < 64) columns_ /= 2;
+    while (rows_ > 1 && rows_ * columns_ > most) rows_ /= 2;
+  }
+
+  /// Sets which matrices of the batch this tile belongs to, whose number is `batch`.
+  constexpr void locate_matrices(word batch) {
+    batch_ = batch;
+    word rest = batch;
+    for (int axis = m_ - 1; axis >= 0; --axis) {
+      const word e = shape_.extent_of(head_, axis);
+      outer_.at[axis] = axis ? rest % e : rest;
+      rest = rest / e;
+    }
+  }
+
+  /// Index `i` along an axis, or the last one where tiles reach beyond it.
+  constexpr word last_of(int axis, word i, uint32 tile) {
+    if (ends_with(axis, tile)) return i;
+    const word last = shape_.extent_of(head_, axis) - 1u;
+    return select(below(last, i), last, i);
+  }
+
+  /// Where the matrix of `x` that belongs to this tile begins: its batch axes broadcast.
+  constexpr word matrix_of(uint32 x) {
+    const tensor_type& t = g_.type(x);
+    word base = is_packed(t.element) ? word(0u) : shape_.offset(x);
+    for (int i = 0; i < t.rank - 2; ++i)
+      if (t.extents[i] != extent(1)) base = base + outer_.at[i + e_.type.rank - t.rank] * shape_.stride(x, i);
+    return base;
+  }
+  constexpr word row_of_a(word m) {
+    if (indexed_) return shape_.offset(a_) + m * shape_.stride(a_, 0);
+    return matrix_of(a_) + m * shape_.stride(a_, g_.type(a_).rank - 2);
+  }
+  constexpr word row_of_b(word n) {
+    if (!indexed_) return matrix_of(b_) + n * shape_.stride(b_, g_.type(b_).rank - 2);
+    return shape_.offset(b_) + expert(first_row_) * shape_.stride(b_, 0) + n * shape_.stride(b_, g_.type(b_).rank - 2);
+  }
+  /// The expert of row `m`, moved inside.
+  constexpr word expert(word m) {
+    const uint32 index = g_.operands(e_)[2];
+    const word chosen = load_element(k_, code_.input(index), dtype::i32, m + shape_.offset(index)).bits;
+    return moved_inside(chosen, shape_.extent_of(b_, 0));
+  }
+
+  /// `count` consecutive values of an operand from a multiple of `count` on.
+  constexpr vec<number> values(uint32 id, word first, uint32 count, bool aligned) {
+    vec<number> out;
+    const dtype t = g_.type(id).element;
+    for (const scalar& x : code_.load_elements(code_.input(id), t, first, count, aligned && shape_.offset(id).is_literal()))
+      out.push_back(value_of(x));
+    return out;
+  }
+
+  /// Whether tiles of `tile` end where an axis of the result does.
+  constexpr bool ends_with(int axis, uint32 tile) const {
+    const extent e = e_.type.extents[axis];
+    return tile == 1 || (!e.is_dynamic() && e.code % tile == 0);
+  }
+
+  /// Stores this invocation's part of a tile of `tall` × `wide` results.
+  constexpr void store(chunked_sums& sums, uint32 tall, uint32 wide) {
+    output_list to;
+    for (size_t o = 0; o < code_.outputs().size(); ++o) to.add(g_, code_.outputs()[o], code_.output(o));
+    const bool whole = detail::divides_row(columns_, e_.type) && columns_ % to.pack == 0;
+    const word rows = shape_.extent_of(head_, m_), columns = shape_.extent_of(head_, n_);
+    for (uint32 r = 0; r < rows_; ++r) {
+      const word m = first_row_ + word(r), start = (batch_ * rows + m) * columns;
+      element_run run{{}, true, whole};
+      for (uint32 c = 0; c < columns_; ++c) {
+        position at = outer_;
+        at.at[m_] = m;
+        at.at[n_] = first_column_ + word(c);
+        at.flat = start + at.at[n_];
+        run.at.push_back(at);
+      }
+      const auto fix = [&](uint32 c) { code_.fix(head_, round_to(e_.type.element, sums.result(r * columns_ + c))); };
+      const flag is_column = ends_with(n_, wide) ? flag(true) : below(run.at[0].at[n_], columns);
+      k_.if_((ends_with(m_, tall) ? flag(true) : below(m, rows)) & is_column, [&] {
+        if (whole) return compute_run(k_, code_, to, e_.type, run, run.at[0].flat, fix);
+        for (uint32 c = 0; c < columns_; ++c)
+          k_.if_(c == 0 || ends_with(n_, columns_) ? flag(true) : below(run.at[c].at[n_], columns), [&] {
+            fix(c);
+            store_each(k_, code_, to, e_.type, run.at[c], run.at[c].flat);
+          });
+      });
+    }
+  }
+
+  builder& k_;
+  const ir::graph_view& g_;
+  region_code& code_;
+  const geometry& shape_;
+  uint32 head_;
+  const ir::eqn& e_;
+  uint32 a_, b_;
+  bool indexed_, packed_, transposed_ = false;
+  int m_, n_;  ///< axes of the result
+  uint32 rows_ = 1, columns_ = 1;  ///< of the tile of one invocation
+  word first_row_{}, first_column_{}, batch_{};
+  position outer_{};  ///< the indices along the batch axes
+};
+
+}  // namespace poot::kernel

@@ -1,0 +1,156 @@
+#pragma once
+/// Tiles of a matrix product computed by a workgroup from what it stages in shared memory, 32 elements along K at a time.
+///
+///   [down · rows, across · columns] of the result for a workgroup of down × across invocations; those beyond the result
+///   read the last rows and columns and are not stored
+///   a_staged[down · rows][8 quads], b_staged[across · columns][8 quads]: f32, decoded; quad q of a row lies at place
+///   q ^ (row / rows of an invocation), so that invocations side by side read from different banks
+///   b[k, n] is staged by blocks of 4 × 4, turned
+///
+/// For operands whose K is a whole number of stages, and whose N is one of quads where b is not transposed.
+
+#include <poot/core/target.hpp>
+#include <poot/kernel/decode.hpp>
+#include <poot/kernel/matrix.hpp>
+
+namespace poot::kernel {
+
+class staged_tile_code : matrix_code {
+ public:
+  static constexpr uint32 stage = 32, quads = stage / 4;  ///< elements along K, and the quads of them
+  static constexpr uint32 workgroup = 64;
+
+  constexpr staged_tile_code(builder& k, const program_view& p, region_code& code, uint32 head) : matrix_code(k, p, code, head) {
+    across_ = rows_ == 1 ? workgroup : 8;
+    if (rows_ == 1) columns_ = columns_of_a_word();
+    down_ = workgroup / across_;
+  }
+
+  /// Whether the product of equation `head` has this form and the device's invocations share memory that is worth it.
+  static constexpr bool takes(const program_view& p, uint32 head) {
+    const device_caps& caps = p.planned_for.caps;
+    if (caps.subgroup != 0 && caps.subgroup < 16) return false;
+    const ir::eqn& e = p.graph[head];
+    const tensor_type &a = p.graph.type(p.graph.operands(e)[0]), &b = p.graph.type(p.graph.operands(e)[1]);
+    const view<int64> attrs = p.graph.attrs(e);
+    const bool transposed = p.graph.operands(e).size() == 3 || is_packed(b.element) || (!attrs.empty() && attrs[0] != 0);
+    const uint32 chunk = e.sum.chunk ? e.sum.chunk : 256;
+    return a.last().bound() > 0 && detail::divides_row(stage, a) && chunk % stage == 0 && (transposed || detail::divides_row(4, b));
+  }
+
+  constexpr void build() {
+    k_.count_groups();
+    const shared_id a = k_.shares("a_staged", type::quad, down_ * rows_ * quads);
+    const shared_id b = k_.shares("b_staged", type::quad, across_ * columns_ * quads);
+    const uint32 tall = down_ * rows_, wide = across_ * columns_;
+    const word tiles = k_.meta({meta_word::what::tiles, head_, 0, e_.type.rank, wide, tall}), group = k_.group(), lane = k_.lane();
+    k_.if_(below(group, tiles), [&] {
+      const word over = shape_.product(head_, n_, n_ + 1, wide), under = shape_.product(head_, m_, m_ + 1, tall);
+      group_column_ = group % over * word(wide);
+      group_row_ = group / over % under * word(tall);
+      locate_matrices(group / over / under);
+      const word x = lane % word(across_), y = lane / word(across_);
+      first_row_ = group_row_;
+      k_.note(head_);
+      chunked_sums sums(k_, e_.sum, rows_ * columns_);
+      const word length = shape_.extent_of(a_, g_.type(a_).rank - 1);
+      sums.run(length, [&](word first, word end) {
+        k_.for_(first, end, stage, [&](word k) {
+          stage_rows(a, a_, rows_, tall, lane, k);
+          if (transposed_) stage_rows(b, b_, columns_, wide, lane, k);
+          else stage_turned(b, wide, lane, k);
+          k_.barrier();
+          k_.for_(0u, quads, 1u, [&](word q) {
+            vec<vec<number>> left, right;
+            for (uint32 r = 0; r < rows_; ++r) left.push_back(staged(a, y * word(rows_) + word(r), q, y));
+            for (uint32 c = 0; c < columns_; ++c) right.push_back(staged(b, x * word(columns_) + word(c), q, x));
+            for (uint32 d = 0; d < 4; ++d)
+              for (uint32 r = 0; r < rows_; ++r)
+                for (uint32 c = 0; c < columns_; ++c) sums.take(r * columns_ + c, left[r][d], right[c][d]);
+          });
+          k_.barrier();
+        });
+      });
+      first_row_ = group_row_ + y * word(rows_);
+      first_column_ = group_column_ + x * word(columns_);
+      store(sums, tall, wide);
+    });
+  }
+
+ private:
+  /// Columns of one word of the narrowest output.
+  constexpr uint32 columns_of_a_word() const {
+    uint32 most = 1;
+    for (uint32 id : code_.outputs())
+      if (const uint32 own = elements_per_word(g_.type(id).element); own > most) most = own;
+    return most;
+  }
+
+  /// Where quad `q` of staged row `row` lies; `owner` is the row's invocation along its axis.
+  static constexpr word place(word row, word q, word owner) { return row * word(quads) + (q ^ (owner & word(quads - 1))); }
+
+  constexpr vec<number> staged(shared_id from, word row, word q, word owner) {
+    const quad four = k_.load<quad>(from, place(row, q, owner));
+    vec<number> out;
+    for (uint32 d = 0; d < 4; ++d) out.push_back(from_bits(k_.part(four, d)));
+    return out;
+  }
+
+  /// Element k of a row of an operand, moved to the last row where there is none.
+  constexpr word row_at(uint32 id, word row) {
+    if (id == a_) return row_of_a(inside(m_, group_row_ + row));
+    return row_of_b(inside(n_, group_column_ + row));
+  }
+  constexpr word inside(int axis, word i) const {
+    const word last = shape_.extent_of(head_, axis) - 1u;
+    return select(below(last, i), last, i);
+  }
+
+  /// Stages `count` rows along K, `own` of them an invocation's: unit after unit of 4, 8 or 16 elements.
+  constexpr void stage_rows(shared_id to, uint32 id, uint32 own, uint32 count, word lane, word k) {
+    const dtype t = g_.type(id).element;
+    const uint32 unit = is_packed(t) ? 16 : elements_per_word(t) == 2 ? 8 : 4, units = stage / unit;
+    for (uint32 first = 0; first < count * units; first += workgroup) {
+      const word u = lane + word(first);
+      const flag works = first + workgroup <= count * units ? flag(true) : below(u, count * units);
+      k_.if_(works, [&] {
+        const word row = u / word(units), at = u % word(units), from = row_at(id, row) + k + at * word(unit);
+        vec<number> x;
+        if (is_packed(t)) {
+          packed_reader reader(k_, code_.input(id), t);
+          x = decode_elements(reader, t, from);
+        } else {
+          x = values(id, from, unit, true);
+        }
+        put(to, row, at * word(unit / 4), row / word(own), x);
+      });
+    }
+  }
+
+  /// Stages b[k, n]: each unit is 4 elements along K for 4 columns.
+  constexpr void stage_turned(shared_id to, uint32 count, word lane, word k) {
+    const word step = shape_.stride(b_, g_.type(b_).rank - 2), matrix = row_of_b(0u);
+    const uint32 blocks = count / 4;
+    for (uint32 first = 0; first < blocks * quads; first += workgroup) {
+      const word u = lane + word(first);
+      const flag works = first + workgroup <= blocks * quads ? flag(true) : below(u, blocks * quads);
+      k_.if_(works, [&] {
+        const word column = u % word(blocks) * 4u, q = u / word(blocks), n = group_column_ + column;
+        const word last = shape_.extent_of(head_, n_) - 4u, from = matrix + select(below(last, n), last, n);
+        vec<vec<number>> x;
+        for (uint32 d = 0; d < 4; ++d) x.push_back(values(b_, from + (k + q * 4u + word(d)) * step, 4, true));
+        for (uint32 c = 0; c < 4; ++c) put(to, column + word(c), q, (column + word(c)) / word(columns_), {x[0][c], x[1][c], x[2][c], x[3][c]});
+      });
+    }
+  }
+
+  constexpr void put(shared_id to, word row, word q, word owner, const vec<number>& x) {
+    for (uint32 i = 0; i < x.size(); i += 4)
+      k_.store(to, place(row, q + word(i / 4), owner), k_.join({to_bits(x[i]), to_bits(x[i + 1]), to_bits(x[i + 2]), to_bits(x[i + 3])}));
+  }
+
+  uint32 down_ = 1, across_ = 1;
+  word group_row_{}, group_column_{};
+};
+
+}  // namespace poot::kernel
