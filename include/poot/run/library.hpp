@@ -8,11 +8,21 @@
 
 #include <cstdlib>
 #include <initializer_list>
+#include <string>
 #include <utility>
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 
 namespace poot::run {
+
+/// "PATH, N bytes of TIME": another file under the same name is another compiler.
+inline std::string file_identity(const std::string& path) {
+  struct ::stat about;
+  if (::stat(path.c_str(), &about) != 0) return path;
+  return path + ", " + std::to_string(about.st_size) + " bytes of " + std::to_string(about.st_mtim.tv_sec) + '.' +
+         std::to_string(about.st_mtim.tv_nsec);
+}
 
 class library {
  public:

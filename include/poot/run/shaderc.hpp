@@ -59,14 +59,6 @@ struct shaderc_functions {
 #undef POOT_MEMBER
 };
 
-/// "PATH, N bytes of TIME": another file under the same name is another compiler.
-inline std::string file_identity(const std::string& path) {
-  struct ::stat about;
-  if (::stat(path.c_str(), &about) != 0) return path;
-  return path + ", " + std::to_string(about.st_size) + " bytes of " + std::to_string(about.st_mtim.tv_sec) + '.' +
-         std::to_string(about.st_mtim.tv_nsec);
-}
-
 /// The path of the program `name` as a shell would find it; empty where there is none.
 inline std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
@@ -134,7 +126,7 @@ class shaderc {
   static shaderc child(const std::string& program) {
     shaderc c;
     c.program_ = program;
-    c.identity_ = "shaderc: program " + detail::file_identity(program) + "; for vulkan1.1";
+    c.identity_ = "shaderc: program " + file_identity(program) + "; for vulkan1.1";
     return c;
   }
 
@@ -157,7 +149,7 @@ class shaderc {
 #define POOT_LOAD(NAME, RESULT, PARAMETERS) c.call_.NAME = c.library_->function<RESULT PARAMETERS>("shaderc_" #NAME);
     POOT_SHADERC_FUNCTIONS(POOT_LOAD)
 #undef POOT_LOAD
-    c.begin("library " + detail::file_identity(std::string(c.library_->name())));
+    c.begin("library " + file_identity(std::string(c.library_->name())));
     return c;
   }
   static shaderc linked() {

@@ -1,6 +1,7 @@
 #pragma once
 /// A device that is open: its queue, and what was counted.
 
+#include <poot/run/library.hpp>
 #include <poot/run/vulkan/instance.hpp>
 
 #include <atomic>
@@ -20,6 +21,9 @@ struct counters {
 
 struct device_options {
   bool staging = false;  ///< carries data through a buffer of its own also where host and device share memory
+  void (*stand_in)(device_functions&) = nullptr;  ///< puts other functions in the place of the driver's, in a test say
+
+  bool operator==(const device_options&) const = default;
 };
 
 class context {
@@ -40,6 +44,8 @@ class context {
     check(vulkan.call().CreateDevice(d.handle, &info, nullptr, &handle_), "the device could not be opened");
     try {
       loader::load(call_, vulkan.call(), handle_);
+      identity_ = identify();
+      if (wanted.stand_in) wanted.stand_in(call_);
       call_.GetDeviceQueue(handle_, d.queue_family, 0, &queue_);
       VkCommandPoolCreateInfo pool{};
       pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
@@ -62,6 +68,8 @@ class context {
   const device_functions& call() const { return call_; }
   VkDevice handle() const { return handle_; }
   bool shares_memory() const { return shares_memory_; }
+  /// Which device this is, and which driver in which version: what one has made is of no use to another.
+  const std::string& identity() const { return identity_; }
 
   VkCommandBuffer make_commands() {
     const std::lock_guard lock(mutex_);
@@ -111,6 +119,16 @@ class context {
   std::atomic<int64> device_bytes{0};
 
  private:
+  std::string identify() const {
+    const VkPhysicalDeviceProperties& p = about_.properties;
+    text id;
+    id << about_.name() << ", " << about_.driver.c_str() << ", driver " << p.vendorID << ' ' << p.deviceID << ' ' << p.driverVersion << ',';
+    for (const uint8 byte : p.pipelineCacheUUID) id << ' ' << static_cast<uint32>(byte);
+    // Some drivers say the same of every build.
+    ::Dl_info from{};
+    if (::dladdr(reinterpret_cast<void*>(call_.CreateComputePipelines), &from) && from.dli_fname) id << ", " << file_identity(from.dli_fname).c_str();
+    return std::string(id.str());
+  }
   void close() {
     if (call_.DestroyFence) call_.DestroyFence(handle_, done_, nullptr);
     if (call_.DestroyCommandPool) call_.DestroyCommandPool(handle_, pool_, nullptr);
@@ -121,6 +139,7 @@ class context {
   bool shares_memory_;
   VkDevice handle_ = nullptr;
   device_functions call_;
+  std::string identity_;
   VkQueue queue_ = nullptr;
   VkCommandPool pool_ = nullptr;
   VkFence done_ = nullptr;

@@ -15,7 +15,7 @@ namespace poot::run::vulkan {
 class entry {
  public:
   entry(plan::program planned, shared_memory& shared, opened_device& device)
-      : program_(std::move(planned)), view_(loadable(program_, device)), shared_(shared), context_(device.open),
+      : program_(std::move(planned)), view_(loadable(program_, device)), shared_(shared), context_(device.open), kept_(device.kernels.kept()),
         bound_(view_), launches_(view_, device), memory_(view_, context_), commands_(context_) {
     own_.resize(view_.graph.size());
     own_results_.resize(view_.graph.outputs.size());
@@ -84,6 +84,8 @@ class entry {
   size_t barriers() const { return commands_.barriers(); }
 
  private:
+  static constexpr int64 most_kept_tables = int64{16} << 20;  ///< bytes
+
   struct input {
     uint32 id = 0;
     int64 offset = 0;  ///< bytes, where it is carried
@@ -163,8 +165,46 @@ class entry {
   }
   void write_words() { words_.write(0, launches_.words().data(), launches_.word_bytes()); }
 
+  /// The prologue computes tables from tables: what it made once on this device, by the same kernels, is kept on disk.
   void run_prologue() {
     if (launches_.prologue.empty()) return;
+    std::vector<uint8> bytes(static_cast<size_t>(memory_.tables().bytes()));
+    const std::string key = is_prologue_kept() ? prologue_key(bytes) : "";
+    if (!key.empty())
+      if (const auto known = kept_.find(key); known && known->size() == bytes.size()) {
+        memory_.tables().write(0, known->data(), memory_.tables().bytes());
+        ++context_.cache_hits;
+        return;
+      }
+    compute_prologue();
+    if (key.empty()) return;
+    memory_.tables().read(0, bytes.data(), memory_.tables().bytes());
+    kept_.keep(key, {bytes.data(), bytes.size()});
+  }
+  bool is_prologue_kept() const {
+    bool tables_only = memory_.tables().bytes() <= most_kept_tables;
+    for (const prepared_launch& l : launches_.prologue)
+      for (uint32 value : l.bindings) tables_only = tables_only && view_.placements[view_.storage_of(value)].where == plan::place::table;
+    return tables_only;
+  }
+  /// Reads the tables into `bytes`, as they are before the prologue.
+  std::string prologue_key(std::vector<uint8>& bytes) const {
+    memory_.tables().read(0, bytes.data(), memory_.tables().bytes());
+    uint64 places = 0;
+    for (const prepared_launch& l : launches_.prologue)
+      for (uint32 value : l.bindings) places = mix(mix(places, static_cast<uint64>(memory_.whole(value).offset)), l.reads);
+    uint64 content = bytes.size();
+    for (size_t at = 0; at < bytes.size(); at += 8) {  // whole words: sizes are aligned
+      uint64 word;
+      std::memcpy(&word, &bytes[at], 8);
+      content = mix(content, word);
+    }
+    text key;
+    key << "tables\n" << context_.identity().c_str() << '\n' << launches_.hash_prologue() << ' ' << places << ' ' << content;
+    return std::string(key.str());
+  }
+  void compute_prologue() {
+    launches_.load_prologue();
     std::vector<command> list;
     for (const prepared_launch& l : launches_.prologue) list.push_back(command_for(l));
     commands once(context_);
@@ -334,6 +374,7 @@ class entry {
   plan::program_view view_;
   shared_memory& shared_;
   context& context_;
+  const cache& kept_;
   bindings bound_;
   launches launches_;
   program_memory memory_;

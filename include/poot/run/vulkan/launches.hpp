@@ -6,6 +6,7 @@
 #include <poot/kernel/generate.hpp>
 #include <poot/kernel/grid.hpp>
 #include <poot/run/extents.hpp>
+#include <poot/run/launch_key.hpp>
 #include <poot/run/vulkan/opened_device.hpp>
 
 namespace poot::run::vulkan {
@@ -13,6 +14,7 @@ namespace poot::run::vulkan {
 /// A launch. Its kernel binds the buffers that it reads, its metadata, and the buffers that it writes, in this order.
 struct prepared_launch {
   const pipeline* code = nullptr;
+  uint32 text = 0;             ///< its kernel among those that were generated with it
   uint32 equation = 0;         ///< the first that it computes
   uint32 workgroup = 1;
   bool by_group = false;       ///< its metadata counts workgroups, not invocations
@@ -27,20 +29,29 @@ struct prepared_launch {
 class launches {
  public:
   launches(const plan::program_view& p, opened_device& d) : p_(p), device_(d) {
-    std::vector<kernel_text> texts;
-    for (const plan::launch& l : p.prologue) prologue.push_back(prepare(l, texts));
-    for (const plan::launch& l : p.launches) main.push_back(prepare(l, texts));
-    const std::vector<const pipeline*> code = d.kernels.make(texts);
-    size_t at = 0;
-    each([&](prepared_launch& l) {
-      l.code = code[at++];
-      l.words_at = take_words(l.metadata.size());
-    });
+    generator first(*this), rest(*this);
+    for (const plan::launch& l : p.prologue) prologue.push_back(first(l));
+    for (const plan::launch& l : p.launches) main.push_back(rest(l));
+    prologue_texts_ = std::move(first.texts);
+    load(main, rest.texts);
+    each([&](prepared_launch& l) { l.words_at = take_words(l.metadata.size()); });
     each([&](prepared_launch& l) { l.groups_at = 4 * std::exchange(word_count_, word_count_ + 3); });
     words_.resize(static_cast<size_t>(word_count_), 0);
   }
 
   std::vector<prepared_launch> prologue, main;
+
+  /// Loads the kernels of the prologue, which need not run where what it makes is known.
+  void load_prologue() { load(prologue, prologue_texts_); }
+  /// What the prologue computes, with the count of its kernels for a start: kernels and metadata.
+  uint64 hash_prologue() const {
+    uint64 h = prologue.size();
+    for (const prepared_launch& l : prologue) {
+      h = mix(h, hash_text(prologue_texts_[l.text].glsl));
+      for (size_t i = 0; i < l.metadata.size(); ++i) h = mix(h, words_[static_cast<size_t>(l.words_at) / 4 + i]);
+    }
+    return h;
+  }
 
   /// Computes metadata and workgroups from the extents of a run: of every launch, or of those that follow them.
   void count(const extent_counts& counts, bool all) {
@@ -60,9 +71,60 @@ class launches {
     for (prepared_launch& l : main) visit(l);
   }
 
+  /// Prepares launches one after another. Those that differ in their values only share what was generated for the first.
+  struct generator {
+    explicit generator(const launches& of) : of_(of) {}
+
+    prepared_launch operator()(const plan::launch& l) {
+      launch_key key(of_.p_, l);
+      const auto [at, fresh] = known_.try_emplace(key.facts);
+      prepared_launch r;
+      if (!fresh && translate(at->second, key, r)) {
+        r.equation = of_.p_(l.members)[0];
+        return r;
+      }
+      r = of_.prepare(l, texts);
+      if (fresh) at->second = {r, std::move(key.values)};
+      return r;
+    }
+
+    std::vector<kernel_text> texts;
+
+   private:
+    struct generated {
+      prepared_launch launch;
+      std::vector<uint32> values;  ///< of its key
+    };
+
+    /// `from` with the values that `to` has under the same numbers; false where it reads a value that has none.
+    static bool translate(const generated& from, const launch_key& to, prepared_launch& r) {
+      bool found = true;
+      const auto other = [&](uint32 value) {
+        size_t i = 0;
+        while (i < from.values.size() && from.values[i] != value) ++i;
+        found = found && i < from.values.size();
+        return found ? to.values[i] : value;
+      };
+      r = from.launch;
+      for (uint32& value : r.bindings) value = other(value);
+      for (kernel::meta_word& m : r.metadata)
+        if (m.kind != kernel::meta_word::what::fixed) m.value = other(m.value);
+      return found;
+    }
+
+    const launches& of_;
+    std::map<std::vector<int64>, generated> known_;
+  };
+
+  void load(std::vector<prepared_launch>& all, const std::vector<kernel_text>& texts) {
+    const std::vector<const pipeline*> code = device_.kernels.make(texts);
+    for (prepared_launch& l : all) l.code = code[l.text];
+  }
+
   prepared_launch prepare(const plan::launch& l, std::vector<kernel_text>& texts) const {
     kernel::kernel k = kernel::generate(p_, l);
     prepared_launch r;
+    r.text = static_cast<uint32>(texts.size());
     r.equation = p_(l.members)[0];
     r.workgroup = k.workgroup;
     r.by_group = k.by_group;
@@ -126,6 +188,7 @@ class launches {
 
   plan::program_view p_;
   opened_device& device_;
+  std::vector<kernel_text> prologue_texts_;
   std::vector<uint32> words_;
   int64 word_count_ = 0;
 };

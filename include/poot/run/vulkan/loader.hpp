@@ -23,7 +23,8 @@ namespace poot::run::vulkan {
   F(DestroyDevice) F(GetDeviceQueue) F(DeviceWaitIdle) F(QueueSubmit) F(AllocateMemory) F(FreeMemory) F(MapMemory)       \
   F(CreateBuffer) F(DestroyBuffer) F(GetBufferMemoryRequirements) F(BindBufferMemory) F(CreateShaderModule)              \
   F(DestroyShaderModule) F(CreateDescriptorSetLayout) F(DestroyDescriptorSetLayout) F(CreatePipelineLayout)              \
-  F(DestroyPipelineLayout) F(CreateComputePipelines) F(DestroyPipeline) F(CreateDescriptorPool) F(DestroyDescriptorPool) \
+  F(DestroyPipelineLayout) F(CreatePipelineCache) F(GetPipelineCacheData) F(DestroyPipelineCache)                        \
+  F(CreateComputePipelines) F(DestroyPipeline) F(CreateDescriptorPool) F(DestroyDescriptorPool)                          \
   F(AllocateDescriptorSets) F(UpdateDescriptorSets) F(CreateCommandPool) F(DestroyCommandPool)                           \
   F(AllocateCommandBuffers) F(FreeCommandBuffers) F(BeginCommandBuffer) F(EndCommandBuffer) F(CmdBindPipeline)           \
   F(CmdBindDescriptorSets) F(CmdDispatch) F(CmdDispatchIndirect) F(CmdPipelineBarrier) F(CmdCopyBuffer) F(CmdFillBuffer) \

@@ -15,25 +15,50 @@ struct opened_device {
 
   /// Device `index` of those that are usable; the one that is open already, where somebody holds it.
   static std::shared_ptr<opened_device> get(int index, const device_options& wanted = {}) {
+    struct held_device {
+      int index;
+      device_options wanted;
+      std::weak_ptr<opened_device> device;
+    };
     static std::mutex one_at_a_time;
-    static auto& held = *new std::map<std::pair<int, bool>, std::weak_ptr<opened_device>>;
+    static auto& held = *new std::vector<held_device>;
     const found_device& found = instance::get().device(index);
     const std::lock_guard lock(one_at_a_time);
-    std::weak_ptr<opened_device>& known = held[{index, wanted.staging}];
-    std::shared_ptr<opened_device> d = known.lock();
-    if (!d || d->open.lost()) known = d = std::make_shared<opened_device>(found, wanted);
+    for (held_device& h : held) {
+      if (h.index != index || !(h.wanted == wanted)) continue;
+      std::shared_ptr<opened_device> d = h.device.lock();
+      if (!d || d->open.lost()) h.device = d = std::make_shared<opened_device>(found, wanted);
+      return d;
+    }
+    held.push_back({index, wanted, {}});
+    const auto d = std::make_shared<opened_device>(found, wanted);
+    held.back().device = d;
     return d;
   }
 
  private:
-  /// Arithmetic is measured once in a process.
+  /// Arithmetic is measured once in a process, and once for a driver where that can be kept on disk.
   static measured_arithmetic measured_once(context& c, pipelines& kernels) {
     static std::mutex one_at_a_time;
     static auto& known = *new std::map<VkPhysicalDevice, measured_arithmetic>;
     const std::lock_guard lock(one_at_a_time);
     const auto at = known.find(c.about().handle);
     if (at != known.end()) return at->second;
-    return known[c.about().handle] = measure(c, kernels);
+    measured_arithmetic m;
+    static_assert(std::is_trivially_copyable_v<measured_arithmetic>);
+    const std::string key = "measured arithmetic\n" + c.identity() + "\n" + std::string(detail::probe_text);
+    const auto is_kept = [&](const std::vector<uint8>& bytes) {
+      for (uint8 b : bytes)
+        if (b > 1) return false;
+      return bytes.size() == sizeof m;
+    };
+    if (const auto kept = kernels.kept().find(key); kept && is_kept(*kept)) {
+      std::memcpy(&m, kept->data(), sizeof m);
+    } else {
+      m = measure(c, kernels);
+      kernels.kept().keep(key, {reinterpret_cast<const uint8*>(&m), sizeof m});
+    }
+    return known[c.about().handle] = m;
   }
 };
 

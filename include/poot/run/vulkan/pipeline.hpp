@@ -2,9 +2,8 @@
 /// From the text of kernels to pipelines: cached code or a compiler, then the driver. Distinct texts become one pipeline
 /// each, whoever asks for them, and are compiled side by side.
 
-#include <poot/run/cache.hpp>
 #include <poot/run/shaderc.hpp>
-#include <poot/run/vulkan/context.hpp>
+#include <poot/run/vulkan/driver_cache.hpp>
 
 #include <exception>
 #include <memory>
@@ -47,6 +46,9 @@ class pipelines {
     }
   }
 
+  /// What is kept on disk from process to process.
+  const cache& kept() const { return cache_; }
+
   /// The pipeline of each kernel. They stay as long as this object.
   std::vector<const pipeline*> make(const std::vector<kernel_text>& kernels) {
     const std::lock_guard lock(mutex_);
@@ -61,11 +63,15 @@ class pipelines {
       for (size_t i = 0; i < missing.size(); ++i)
         if (fresh[i].handle) made_.emplace(missing[i]->glsl, fresh[i]), ++context_.pipelines;
     };
-    try {
-      side_by_side(missing.size(), [&](size_t i) { fresh[i] = load(*missing[i]); });
-    } catch (...) {
-      keep();
-      throw;
+    if (!missing.empty()) {
+      const driver_cache known(context_, cache_, name_of(missing));
+      try {
+        side_by_side(missing.size(), [&](size_t i) { fresh[i] = load(*missing[i], known.handle()); });
+      } catch (...) {
+        keep();
+        throw;
+      }
+      known.keep();
     }
     keep();
     std::vector<const pipeline*> all;
@@ -114,7 +120,18 @@ class pipelines {
     return words;
   }
 
-  pipeline load(const kernel_text& k) {
+  /// Says which kernels these are, in an order that does not matter.
+  static std::string name_of(const std::vector<const kernel_text*>& kernels) {
+    uint64 sum = 0, mixed = 0;
+    for (const kernel_text* k : kernels) {
+      const uint64 h = hash_text(k->glsl);
+      sum += h;
+      mixed ^= mix(h, k->glsl.size());
+    }
+    return std::to_string(kernels.size()) + " kernels " + std::to_string(sum) + " " + std::to_string(mixed);
+  }
+
+  pipeline load(const kernel_text& k, VkPipelineCache known) {
     const device_functions& vk = context_.call();
     const std::vector<uint32> words = code(k);
     const layouts& l = layouts_.at(k.buffers);
@@ -133,7 +150,7 @@ class pipelines {
     info.stage.pName = "main";
     info.layout = l.layout;
     pipeline p{nullptr, l.layout, l.set, k.buffers};
-    const VkResult r = vk.CreateComputePipelines(context_.handle(), nullptr, 1, &info, nullptr, &p.handle);
+    const VkResult r = vk.CreateComputePipelines(context_.handle(), known, 1, &info, nullptr, &p.handle);
     vk.DestroyShaderModule(context_.handle(), module, nullptr);
     check(r, step);
     return p;

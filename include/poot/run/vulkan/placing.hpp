@@ -58,6 +58,9 @@ class program_memory {
     const uint32 root = p_.storage_of(id);
     return {memory_of(root).handle(), offsets_[root] + byte_size(t.element, offset), t.bytes(), false};
   }
+  /// Everything that is made once: constants, index tables, what the prologue computes.
+  const storage& tables() const { return tables_; }
+  storage& tables() { return tables_; }
   void write_table(uint32 id, const void* from, int64 bytes) { tables_.write(offsets_[id], from, bytes); }
 
  private:
