@@ -22,6 +22,7 @@
 #include <poot/nn/mlp.hpp>
 #include <poot/nn/norm.hpp>
 #include <poot/nn/rope.hpp>
+#include <poot/nn/sampling.hpp>
 #include <poot/nn/softmax.hpp>
 
 // graph
