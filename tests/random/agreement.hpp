@@ -115,15 +115,6 @@ inline std::string run_on_host(const ir::graph_view& g, const runs& given, const
 }
 
 /// What plan::compile lets regions do under `o`.
-inline fuse::rules rules_of(const plan::options& o) {
-  fuse::rules allowed;
-  allowed.with_broadcast = o.with_broadcast;
-  allowed.fuse_narrow_casts = o.fuse_narrow_casts;
-  allowed.horizontal = o.horizontal;
-  allowed.max_buffers = static_cast<uint32>(targets::host.caps.max_buffers);
-  return allowed;
-}
-
 inline bool indices_fit(const ir::graph_view& g, const runs& given) {
   try {
     interpret_runs(g, given, ir::outside::refuse);
@@ -173,7 +164,7 @@ inline std::string disagreement(const ir::graph_view& g, const runs& given, uint
       default: break;
     }
     for (const plan::options& o : {fused, unfused}) {
-      const fuse::rules allowed = rules_of(o);
+      const fuse::rules allowed = plan::region_rules(targets::host, o);
       const fuse::partition regions = fuse::choose_regions(ready.optimized, allowed, o.fuse);
       const fuse::finding f = fuse::check_partition(ready.optimized, regions.region_of, allowed);
       if (!f.legal()) return "region " + std::to_string(f.region) + " is not legal: " + std::string(fuse::explain(f.why));

@@ -92,7 +92,7 @@ class region_check {
     if (kind_ != region_kind::row) return reason::none;
     for (uint32 id : members_) {
       if (alone(id).float_select) return reason::select_in_row;
-      if (alone(id).non_float) return reason::non_float_in_row;
+      if (!allowed_.integer_rows && alone(id).non_float) return reason::non_float_in_row;
     }
     return reason::none;
   }

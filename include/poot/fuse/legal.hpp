@@ -33,7 +33,7 @@ class legality {
     if (x.members + y.members > allowed.max_members) return refused(reason::member_limit);
     if (v.kind == region_kind::row) {
       if (x.float_select || y.float_select) return refused(reason::select_in_row);
-      if (x.non_float || y.non_float) return refused(reason::non_float_in_row);
+      if (!allowed.integer_rows && (x.non_float || y.non_float)) return refused(reason::non_float_in_row);
     }
     for (uint32 side : {a, b}) {
       const reason why = fits(side, a, b, v);

@@ -49,7 +49,7 @@ constexpr std::string_view explain(reason r) {
     case reason::output_not_full: return "output_not_full: a value smaller than the iteration space is read outside";
     case reason::narrow_cast: return "narrow_cast: an explicit cast to a narrower float ends a region";
     case reason::select_in_row: return "select_in_row: a float select moves bits and joins pointwise regions only";
-    case reason::non_float_in_row: return "non_float_in_row: row regions hold float lanes only";
+    case reason::non_float_in_row: return "non_float_in_row: row regions hold float lanes only here";
     case reason::row_space: return "row_space: all reductions of a row region run over the same rows";
     case reason::two_heads: return "two_heads: a region has one contraction, and rows stay apart from it";
     case reason::head_operand: return "head_operand: a contraction reads its operands from memory, so what makes them runs before";
@@ -79,6 +79,7 @@ struct rules {
   uint32 max_members = 1024;       ///< equations of one region
   /// Flops that may be spent again, over a whole region, to save a dispatch (about a microsecond of one core).
   int64 max_recomputed_flops = 32768;
+  bool integer_rows = false;       ///< row regions may hold integers: kernels of workgroups compute any element type
   bool small_outputs = false;      ///< values smaller than the iteration space may be read outside
 };
 

@@ -10,6 +10,7 @@
 #include <poot/pass/prepare_reductions.hpp>
 #include <poot/pass/recognize_attention.hpp>
 #include <poot/pass/recognize_packed.hpp>
+#include <poot/pass/split_argmax.hpp>
 
 namespace poot::pass {
 
@@ -73,6 +74,7 @@ constexpr prepared run_passes(const graph_view& traced, const target& where, boo
   // casts and gathers that the two passes above folded into their readers
   if (p.notes.changed.size() > before) made(dce(std::move(g), p.notes), pass_id::dce);
   else watch(graph_view(g), pass_id::dce);
+  made(split_argmax(std::move(g), where, p.notes), pass_id::split_argmax);
   made(prepare_reductions(std::move(g), where.caps.fma_fused, p.notes), pass_id::prepare_reductions);
   if (!p.notes.changed.empty()) close_gaps(g);
   p.optimized = std::move(g);

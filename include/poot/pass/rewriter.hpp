@@ -33,7 +33,8 @@ struct numerical_decline {
 };
 
 enum class pass_id : uint8 {
-  canonicalise, cse, fold_iota, recognize_attention, dce, recognize_packed, fold_widening_casts, prepare_reductions,
+  canonicalise, cse, fold_iota, recognize_attention, dce, recognize_packed, fold_widening_casts,
+  split_argmax, prepare_reductions,
 };
 
 constexpr std::string_view name(pass_id id) {
@@ -45,6 +46,7 @@ constexpr std::string_view name(pass_id id) {
     case pass_id::dce: return "dce";
     case pass_id::recognize_packed: return "recognize_packed";
     case pass_id::fold_widening_casts: return "fold_widening_casts";
+    case pass_id::split_argmax: return "split_argmax";
     case pass_id::prepare_reductions: return "prepare_reductions";
   }
   return "";

@@ -18,6 +18,18 @@ struct options {
   bool strict = false;             ///< no chain is recognised where that would move a rounding
 };
 
+/// What regions these options and the target allow.
+constexpr fuse::rules region_rules(const target& where, const options& wanted) {
+  fuse::rules allowed;
+  allowed.with_broadcast = wanted.with_broadcast;
+  allowed.fuse_narrow_casts = wanted.fuse_narrow_casts;
+  allowed.horizontal = wanted.horizontal;
+  allowed.max_buffers = static_cast<uint32>(where.caps.max_buffers);
+  allowed.max_members = static_cast<uint32>(where.caps.max_members);
+  allowed.integer_rows = where.caps.max_workgroup > 0;
+  return allowed;
+}
+
 namespace detail {
 
 /// Collects the values a region reads from and writes to memory, and what that costs.
@@ -204,13 +216,7 @@ constexpr program plan_regions(ir::graph optimized, const target& where, fuse::p
 
 /// The regions that these options and the target allow.
 constexpr fuse::partition choose_regions(const graph_view& optimized, const target& where, const options& wanted) {
-  fuse::rules allowed;
-  allowed.with_broadcast = wanted.with_broadcast;
-  allowed.fuse_narrow_casts = wanted.fuse_narrow_casts;
-  allowed.horizontal = wanted.horizontal;
-  allowed.max_buffers = static_cast<uint32>(where.caps.max_buffers);
-  allowed.max_members = static_cast<uint32>(where.caps.max_members);
-  return fuse::choose_regions(optimized, allowed, wanted.fuse);
+  return fuse::choose_regions(optimized, region_rules(where, wanted), wanted.fuse);
 }
 
 /// Plans an already prepared graph.

@@ -319,10 +319,7 @@ struct program_reader : ir::detail::graph_reader {
     add_regions(told.launches, launch_places, false, singles);
     for (uint32 id = 0; id < g.size(); ++id)
       if (singles.grouped(id) && region_of[id] == none) refuse(plan, text("equation %") << id << " belongs to no dispatch");
-    fuse::rules widest;
-    widest.fuse_narrow_casts = true;
-    widest.max_buffers = static_cast<uint32>(told.planned_for.caps.max_buffers);
-    widest.max_members = static_cast<uint32>(told.planned_for.caps.max_members);
+    const fuse::rules widest = region_rules(told.planned_for, {.fuse_narrow_casts = true});
     const fuse::finding found = fuse::check_partition(g, region_of, widest);
     const auto prologue_size = static_cast<uint32>(told.prologue.size());
     if (!found.legal()) {

@@ -115,6 +115,14 @@ TEST_CASE("reductions of every kind, type and axis") {
       }
 }
 
+TEST_CASE("rows of floats and integers, and an argmax in two stages") {
+  CHECK(disagreement(graph_of("%x : f32[3,600] = input \"x\"\n%i : i32[600] = input \"i\"\n%m : f32[3,1] = reduce_max %x {axis=1}\n"
+                              "%0 : i32[3,600] = eq %x, %m\n%1 : i32[3,600] = mul %0, %i\n%2 : f32[3,600] = cast %1\n"
+                              "%3 : f32[3,1] = reduce_sum %2 {axis=1}\n%4 : i32[3,1] = cast %3\noutput \"a\" = %4\noutput \"b\" = %1\n")) == "");
+  for (const char* t : {"f32", "f16", "bf16"})
+    CHECK(disagreement(graph_of(with("%x : $[2,9000] = input \"x\"\n%i : i32[2,1] = reduce_argmax %x {axis=1}\noutput \"i\" = %i\n", t))) == "");
+}
+
 TEST_CASE("movement copies the bits of every element type") {
   for (const char* t : plain_types) {
     const auto check = [&](const char* body) { CHECK_MESSAGE(disagreement(graph_of(with(body, t))) == "", t, ": ", body); };

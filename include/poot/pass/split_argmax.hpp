@@ -1,0 +1,112 @@
+#pragma once
+/// An argmax of few long rows in two stages, so that more than one workgroup reads a row: the first finds the greatest of
+/// each part and where it stands, the second which part has the greatest of all. Devices with workgroups only. Every bit
+/// stays: ties go to the first, and a NaN is greatest, in both stages.
+/// Requires: a verified graph for a target. Ensures: an argmax along a last axis longer than `longest_row` remains only
+/// where rows are many or no divisor of its length fits.
+///   %i : i32[1,1] = reduce_argmax %x {axis=1}, of f32[1,128256]   →   over f32[1,32,4008]: m = max; argmax of where x is
+///   m or NaN; over f32[1,32] of those: argmax, and the sum of part · 4008 + index where the part is that one
+
+#include <poot/core/target.hpp>
+#include <poot/pass/rewriter.hpp>
+
+#include <initializer_list>
+
+namespace poot::pass {
+
+/// Elements of a row that one workgroup reads.
+inline constexpr int64 longest_row = 8192;
+/// Rows from which on there are workgroups enough.
+inline constexpr int64 enough_rows = 64;
+
+namespace detail {
+
+/// Elements of a part: the greatest divisor of `length` of at most 4096 and at least 128; 0 where there is none.
+constexpr int64 part_of(int64 length) {
+  for (int64 part = 4096; part >= 128; --part)
+    if (length % part == 0) return part;
+  return 0;
+}
+
+constexpr bool splits_argmax(const graph_view& g, uint32 id) {
+  const eqn& e = g[id];
+  if (e.kind != op::reduce_argmax) return false;
+  const tensor_type& x = g.type(g.operands(id)[0]);
+  if (!is_float(x.element) || g.attrs(id)[0] != x.rank - 1 || x.rank >= max_rank || x.last().is_dynamic()) return false;
+  const int64 length = x.last().code;  // positions are summed as f32: exact below 2^24
+  if (length <= longest_row || length > (int64{1} << 24) || part_of(length) == 0) return false;
+  int64 rows = 1;
+  for (int i = 0; i + 1 < x.rank; ++i)
+    if (__builtin_mul_overflow(rows, x.extents[i].bound(), &rows)) return false;
+  return rows < enough_rows;
+}
+
+/// Appends the two stages of the argmax of `x`; returns the value that takes its place.
+constexpr uint32 append_two_stages(graph& to, uint32 x, uint32 origin) {
+  const auto made = [&](op o, std::initializer_list<uint32> in, std::initializer_list<int64> attrs = {}, const tensor_type& declared = {}) {
+    const uint32 id = to.apply(o, {in.begin(), in.size()}, {attrs.begin(), attrs.size()}, declared);
+    to.eqns[id].origin = origin;
+    return id;
+  };
+  const tensor_type whole = to.eqns[x].type;
+  const int last = whole.rank - 1;
+  const int64 part = part_of(whole.last().code), parts = whole.last().code / part;
+  tensor_type split = whole, each = whole;  // [..., parts, part], [..., parts]
+  split.rank = static_cast<uint8>(whole.rank + 1);
+  split.extents[last] = each.extents[last] = parts;
+  split.extents[whole.rank] = part;
+  tensor_type marks = split, indices = each, sums = each, result = each, table;
+  marks.element = sums.element = dtype::f32;
+  indices.element = result.element = table.element = dtype::i32;
+  result.extents[last] = 1;
+  table.rank = 1;
+  table.extents[0] = parts;
+
+  const uint32 rows = made(op::reshape, {x}, {}, split), greatest = made(op::reduce_max, {rows}, {last + 1});
+  const uint32 is_greatest = made(op::eq, {rows, greatest}), is_nan = made(op::ne, {rows, rows});
+  const uint32 marked = made(op::cast, {made(op::bit_or, {is_greatest, is_nan})}, {}, marks);
+  const uint32 first = made(op::reduce_argmax, {marked}, {last + 1});
+
+  const uint32 index = made(op::reshape, {first}, {}, indices), of_part = made(op::reshape, {greatest}, {}, each);
+  const uint32 best = made(op::reduce_argmax, {of_part}, {last});
+  const int64 axis[] = {0};
+  const uint32 number = to.leaf(op::iota, table, {axis, 1}), length = to.literal(dtype::i32, static_cast<uint64>(part));
+  to.eqns[number].origin = to.eqns[length].origin = origin;
+  const uint32 start = made(op::mul, {number, length}), position = made(op::add, {start, index});
+  const uint32 is_best = made(op::eq, {number, best}), chosen = made(op::mul, {is_best, position});
+  return made(op::cast, {made(op::reduce_sum, {made(op::cast, {chosen}, {}, sums)}, {last})}, {}, result);
+}
+
+}  // namespace detail
+
+constexpr graph split_argmax(graph g, const target& where, record& notes) {
+  if (where.caps.max_workgroup == 0) return g;
+  const graph_view from = g;
+  bool found = false;
+  for (uint32 id = 0; id < from.size() && !found; ++id) found = detail::splits_argmax(from, id);
+  if (!found) return g;
+  graph to;
+  to.char_pool = g.char_pool;
+  to.symbols = g.symbols;
+  to.name = g.name;
+  vec<uint32> map;
+  for (uint32 id = 0; id < from.size(); ++id) {
+    vec<uint32> in;
+    for (uint32 operand : from.operands(id)) in.push_back(map[operand]);
+    if (detail::splits_argmax(from, id)) {
+      map.push_back(detail::append_two_stages(to, in[0], from[id].origin));
+      continue;
+    }
+    const uint32 made = to.append(from[id], in);
+    to.eqns[made].attrs = to.keep_attrs(from.attrs(id));
+    map.push_back(made);
+  }
+  for (ir::graph_output o : g.outputs) {
+    o.value = map[o.value];
+    to.outputs.push_back(o);
+  }
+  notes.changed.push_back(pass_id::split_argmax);
+  return to;
+}
+
+}  // namespace poot::pass
