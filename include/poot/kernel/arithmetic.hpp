@@ -89,7 +89,7 @@ constexpr word apply_to_words(op o, bool is_unsigned, word a, word b) {
 
 }  // namespace detail
 
-/// Op `o` of the op table over its operands; `result` is the element type of a cast. Custom ops have no kernel form.
+/// Op `o` of the op table over its operands; `result` is the element type of a cast. A user's op is steps of these.
 constexpr scalar apply(op o, dtype result, const scalar& a, const scalar& b = {}, const scalar& c = {}) {
   if (o == op::select) return {b.element, select(same(a.bits, 0u), c.bits, b.bits)};
   if (o == op::cast) return cast(a, result);

@@ -162,13 +162,35 @@ class region_code {
       literal = literal && in[n].bits.is_literal();
       ++n;
     }
-    if (!literal) return apply(e.kind, e.type.element, in[0], in[1], in[2]);
+    if (e.custom) return evaluate_custom(*e.custom, e.type.element, in);
+    return evaluate(e.kind, e.type.element, in, literal);
+  }
+  constexpr scalar evaluate(ir::op o, dtype result, const scalar* in, bool literal) {
+    if (!literal) return apply(o, result, in[0], in[1], in[2]);
     if (p_.planned_for.caps.flushes) {  // the device's own arithmetic decides
       const word first = k_.read(k_.declare(in[0].bits));
-      return apply(e.kind, e.type.element, {in[0].element, first}, in[1], in[2]);
+      return apply(o, result, {in[0].element, first}, in[1], in[2]);
     }
-    const dtype t = in[e.kind == ir::op::select ? 1 : 0].element;
-    return literal_of(e.type.element, ir::evaluate(e.kind, t, e.type.element, in[0].bits.id, in[1].bits.id, in[2].bits.id));
+    const dtype t = in[o == ir::op::select ? 1 : 0].element;
+    return literal_of(result, ir::evaluate(o, t, result, in[0].bits.id, in[1].bits.id, in[2].bits.id));
+  }
+  /// The recorded steps of a user's op, in f32; its result is rounded once.
+  constexpr scalar evaluate_custom(const ir::custom_row& row, dtype result, const scalar* operands) {
+    vec<scalar> values;
+    for (const ir::custom_step& s : row.steps) {
+      if (s.kind == ir::op::input) {
+        values.push_back({dtype::f32, to_bits(value_of(operands[s.a]))});
+      } else if (s.kind == ir::op::constant) {
+        values.push_back(literal_of(dtype::f32, s.a));
+      } else {
+        const int arity = ir::row(s.kind).arity;
+        const scalar in[3] = {values[s.a], values[arity > 1 ? s.b : s.a], values[arity > 2 ? s.c : s.a]};
+        const bool literal = in[0].bits.is_literal() && in[1].bits.is_literal() && in[2].bits.is_literal();
+        const bool truth = ir::is_comparison(s.kind) || s.kind == ir::op::bit_and || s.kind == ir::op::bit_or;
+        values.push_back(evaluate(s.kind, truth ? dtype::i32 : dtype::f32, in, literal));
+      }
+    }
+    return round_to(result, value_of(values[row.result]));
   }
 
   builder& k_;

@@ -180,7 +180,7 @@ constexpr void refuse_missing(program& p, const graph_view& g) {
     const bool function = (o >= ir::op::exp && o <= ir::op::erf && o != ir::op::sqrt && o != ir::op::recip) || o == ir::op::pow;
     if (g[id].type.element == dtype::f64)
       p.refused.push_back({id, function ? capability::f64_functions : capability::f64_values});
-    if (o == ir::op::custom) p.refused.push_back({id, capability::custom_functions});
+    if (o == ir::op::custom && g[id].custom->steps.empty()) p.refused.push_back({id, capability::custom_functions});
     if (o == ir::op::rope && !p.planned_for.caps.rope) p.refused.push_back({id, capability::rope});
     if (o == ir::op::attention && !p.planned_for.caps.attention) p.refused.push_back({id, capability::attention});
   }

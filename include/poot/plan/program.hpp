@@ -95,7 +95,7 @@ constexpr std::string_view explain(capability c) {
   switch (c) {
     case capability::f64_functions: return "f64_functions: elementary functions of f64 exist on the host only";
     case capability::f64_values: return "f64_values: kernels hold numbers of 32 bits";
-    case capability::custom_functions: return "custom_functions: a user's op is a function of the host";
+    case capability::custom_functions: return "custom_functions: a user's op that takes floats or branches on a value is a function of the host";
     case capability::rope: return "rope: the target has no kernel for it";
     case capability::attention: return "attention: the target has no kernel for it";
     case capability::max_buffers: return "max_buffers: alone it reads and writes more values than a kernel can bind";

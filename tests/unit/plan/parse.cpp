@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <support/custom_ops.hpp>
 #include <support/fusion_draws.hpp>
 
 #include <cstdlib>
@@ -167,17 +168,8 @@ TEST_CASE("sections that repeat survive") {
 
 TEST_CASE("a program without equations survives") { CHECK(lost(planned(ir::parse("graph nothing {\n}\n"))).empty()); }
 
-namespace {
-struct half_square {
-  static constexpr std::string_view name = "half_square";
-  static constexpr int arity = 1, flops = 2;
-  static constexpr float evaluate(const float* in) { return ieee::mul(ieee::mul(in[0], in[0]), 0.5f); }
-};
-}  // namespace
-
 TEST_CASE("a program with a user's op survives where the op is known") {
-  const ir::custom_row* const known[] = {&ir::custom_row_of<half_square>};
-  const view<const ir::custom_row*> customs{known, 1};
+  const view<const ir::custom_row*> customs = poot_tests::custom_ops;
   const plan::program p =
       planned(ir::parse("graph g {\n  %x : f32[4] = input \"x\"\n  %y : f32[4] = half_square %x\n  output \"y\" = %y\n}\n", customs));
   const text t = plan::print(p);

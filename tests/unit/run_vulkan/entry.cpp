@@ -1,10 +1,15 @@
 #include "each_device.hpp"
 
 #include <poot/dsl/movement.hpp>
+#include <poot/ir/interpret.hpp>
+#include <poot/ir/parse.hpp>
 #include <poot/nn/softmax.hpp>
 #include <poot/run/host/device.hpp>
 
+#include <support/custom_ops.hpp>
+
 #include <cmath>
+#include <cstring>
 
 using namespace poot;
 using poot_tests::on_each_device;
@@ -324,5 +329,44 @@ TEST_CASE("divides by a zero that a driver's compiler can find") {
     CHECK(y[0] == INFINITY);
     CHECK(y[1] == -INFINITY);
     CHECK(std::isnan(y[2]));
+  });
+}
+
+TEST_CASE("users' ops have the interpreter's bits, in every float type, and those that cannot be recorded are refused by name") {
+  on_each_device([](const run::vulkan::device& d) {
+    for (const dtype t : {f32, f16, bf16}) {
+      // SwiftShader compiles a kernel of every elementary function for minutes.
+      const std::string T(row(t).name), long_op = t == f32 && !d.target().caps.flushes ? "every_function" : "neg";
+      const graph g = ir::parse("graph g {\n%x : " + T + "[501] = input \"x\"\n%a : " + T + "[1] = input \"a\"\n%0 : " + T + "[501] = " + long_op + " %x\n%1 : " + T +
+                                "[501] = snake %x, %a\n%2 : " + T + "[501] = held %a, %0, %1\noutput \"y\" = %2\noutput \"z\" = %0\n}\n", poot_tests::custom_ops);
+      ir::tensor x(type_of(t, 501)), a(type_of(t, 1));
+      for (size_t i = 0; i < 501; ++i) {
+        const float value = i == 3 ? -0.0f : i == 5 ? INFINITY : i == 8 ? 0x1p-127f : static_cast<float>(static_cast<int>(i) - 250) * 0.03125f;
+        x.bits[i] = ir::evaluate(ir::op::cast, f32, t, std::bit_cast<uint32>(value));
+      }
+      a.bits[0] = ir::evaluate(ir::op::cast, f32, t, std::bit_cast<uint32>(0.75f));
+      const size_t width = row(t).block_bytes;
+      std::vector<char> xs(501 * width), as(width);
+      for (size_t i = 0; i < 501; ++i) std::memcpy(&xs[i * width], &x.bits[i], width);
+      std::memcpy(as.data(), &a.bits[0], width);
+      auto session = d.load(compile(g, d.target()));
+      session.bind("x", read_only(xs.data(), t, 501)).bind("a", read_only(as.data(), t, 1)).run();
+      const ir::named_tensor given[] = {{"x", x}, {"a", a}};
+      ir::interpret_options how;
+      how.small = d.target().caps.flushes ? subnormals::flushed : subnormals::kept;
+      const ir::interpretation want = ir::interpret(g, {given, 2}, how);
+      for (const char* name : {"y", "z"}) {
+        const char* const got = static_cast<const char*>(session.result(name).data);
+        int wrong = 0;
+        for (size_t i = 0; i < 501; ++i) {
+          uint64 bits = 0;
+          std::memcpy(&bits, got + i * width, width);
+          wrong += bits != want.outputs[name[0] - 'y'].value.bits[i];
+        }
+        CHECK_MESSAGE(wrong == 0, T, " ", name);
+      }
+    }
+    const graph g = ir::parse("graph g {\n%x : f32[4] = input \"x\"\n%y : f32[4] = leaky %x\noutput \"y\" = %y\n}\n", poot_tests::custom_ops);
+    CHECK(message_of([&] { d.load(compile(g, d.target())); }).find("load: %1 cannot run on vulkan: custom_functions: ") == 0);
   });
 }

@@ -91,7 +91,7 @@ class tile_emitter {
   int temporaries(uint32 id, const operands& in) const {
     const ir::eqn& e = g_[id];
     const bool all_uniform = in.uniform[0] && (e.operands.count < 2 || in.uniform[1]) && (e.operands.count < 3 || in.uniform[2]);
-    return (all_uniform ? 1 : 0) + (compares_bool(e) ? 2 : 0);
+    return (all_uniform ? 1 : 0) + (compares_bool(e) ? 2 : 0) + (e.custom && e.operands.count > 2 ? 1 : 0);
   }
 
   /// Appends the instructions of equation `id`. `temporary` are registers of their own.
@@ -107,7 +107,12 @@ class tile_emitter {
       in.uniform[0] = false;
     }
     if (e.custom) {
-      push(list, run_custom, out, in.reg[0], in.reg[1], add_custom(*e.custom, in));
+      uint16 call = add_custom(*e.custom, in);
+      if (e.operands.count > 2) {  // an instruction reads three registers
+        push(list, with_third, *temporary, in.reg[2], call);
+        call = *temporary;
+      }
+      push(list, run_custom, out, in.reg[0], in.reg[1], call);
       return convert(list, wrap_into(t), out, out);
     }
     if (e.kind == ir::op::cast) return emit_cast(list, t, result, out, in.reg[0]);
@@ -173,9 +178,10 @@ class tile_emitter {
     float (*evaluate)(const float*);
     int64 arity;
     int64 step[ir::max_custom_arity];  ///< 0 where the operand is uniform
+    const float* third;
   };
   uint16 add_custom(const ir::custom_row& row, const operands& in) {
-    custom_call call{row.evaluate, row.arity, {}};
+    custom_call call{row.evaluate, row.arity, {}, nullptr};
     for (int k = 0; k < row.arity; ++k) call.step[k] = !in.uniform[k];
     uint64 words[sizeof(custom_call) / 8];
     std::memcpy(words, &call, sizeof call);
@@ -183,10 +189,17 @@ class tile_emitter {
     p_.constants.append({words, sizeof words / 8});
     return add_register(register_kind::constant, at);
   }
+  /// The call with its third operand.
+  static void with_third(void* out, const void* third, const void* call, const void*, int) {
+    custom_call c;
+    std::memcpy(&c, call, sizeof c);
+    c.third = static_cast<const float*>(third);
+    std::memcpy(out, &c, sizeof c);
+  }
   static void run_custom(void* out, const void* a, const void* b, const void* call, int count) {
     custom_call c;
     std::memcpy(&c, call, sizeof c);
-    const float* in[ir::max_custom_arity] = {static_cast<const float*>(a), static_cast<const float*>(b)};
+    const float* in[ir::max_custom_arity] = {static_cast<const float*>(a), static_cast<const float*>(b), c.third};
     for (int i = 0; i < count; ++i) {
       float operands[ir::max_custom_arity]{};
       for (int k = 0; k < c.arity; ++k) operands[k] = in[k][i * c.step[k]];
