@@ -215,3 +215,26 @@ TEST_CASE("random numbers do not depend on how many there are") {
   for (const char* n : {"1", "4", "7", "1000"})
     CHECK(disagreement(graph_of(with("%s : u32[] = input \"s\"\n%o : u32[] = input \"o\"\n%r : f32[$] = random_uniform %s, %o\noutput \"r\" = %r\n", n))) == "");
 }
+
+TEST_CASE("a select of narrow floats moves their bits on every target, two-byte lane or not, and none refuses it") {
+  for (const dtype t : {dtype::f16, dtype::bf16}) {
+    const ir::graph g = ir::parse(graph_of(with("%c : i32[7] = input \"c\"\n%a : $[7] = input \"a\"\n%b : $[7] = input \"b\"\n%y : $[7] = select %c, %a, %b\n"
+                                                "output \"y\" = %y\n", std::string(row(t).name))));
+    ir::tensor c(type_of(dtype::i32, 7)), a(type_of(t, 7)), b(type_of(t, 7)), want(type_of(t, 7));
+    for (size_t i = 0; i < 7; ++i) {  // NaNs with payloads, quiet and not, infinities, a negative zero, a subnormal
+      constexpr uint64 bits[] = {0x7c01, 0xfe2a, 0x7f81, 0xffc5, 0x7c00, 0x8000, 0x0001};
+      c.bits[i] = i % 2 ? 0 : i + 1;
+      a.bits[i] = bits[i];
+      b.bits[i] = bits[6 - i] ^ 0x8000;
+      want.bits[i] = c.bits[i] ? a.bits[i] : b.bits[i];
+    }
+    for (const target& where : {targets::cuda_sm80, targets::vulkan_lavapipe, targets::vulkan_swiftshader}) {
+      const plan::program planned = plan::compile(g, where);
+      CHECK(planned.refusals().empty());
+      kernel_machine machine(planned);
+      CHECK(machine.run({{"c", c}, {"a", a}, {"b", b}}).outputs[0].value.bits == want.bits);
+    }
+    const ir::named_tensor given[] = {{"c", c}, {"a", a}, {"b", b}};
+    CHECK(ir::interpret(g, {given, 3}).outputs[0].value.bits == want.bits);
+  }
+}
