@@ -52,8 +52,8 @@ class attention_call {
     chunks_ = (p.keys + attention_chunk - 1) / attention_chunk;
     stride_ = (p.columns + group_rows - 1) / group_rows * group_rows;
     scores_of_ = (chunks_ + uniform_elements - 1) / uniform_elements * uniform_elements;
-    // o of a tile's chunk, rows rounded up to a panel's; then m and l of its rows, by row
-    part_ = (most_rows_ + 1) / 2 * 2 * stride_;
+    // o of a tile's chunk, rows rounded up; then m and l of its rows, by row
+    part_ = (most_rows_ + 3) / 4 * 4 * stride_;
     tile_ = part_ * chunks_ + 2 * scores_of_ * most_rows_;
   }
 
@@ -132,14 +132,17 @@ class attention_call {
     return true;
   }
 
-  /// Queries of a tile in panels of tile_rows rows, each (width, padded); behind them is room for as many weights.
+  /// Few rows read keys or values where they lie, if these are f32.
+  static bool in_place(int rows, const shared_rows& x) { return rows <= few_queries && x.element == dtype::f32; }
+
+  /// Queries of a tile in panels of tile_rows rows, or of few, each (width, padded); behind them is room for as many weights.
   struct packed_rows {
     const float* queries;
     float* weights;
   };
   packed_rows pack_queries(int64 entry, int64 tile) const {
     thread_scratch& own = scratch_of_thread();
-    const int rows = static_cast<int>(rows_of(tile)), panel = product_.tile_rows;
+    const int rows = static_cast<int>(rows_of(tile)), panel = in_place(rows, p_.keys_of(p_.context, entry)) ? few_queries : product_.tile_rows;
     float* const to = own.left.floats((most_rows_ + panel) * (p_.width + attention_chunk));
     float* const gathered = own.filled.floats(panel * p_.width);
     for (int r = 0; r < rows; r += panel) {
@@ -166,9 +169,15 @@ class attention_call {
     span values = keys;
     if (!(finite(v, first_key, first_key + keys.first) && finite(v, first_key + keys.last, first_key + count))) values = {0, count};
     thread_scratch& own = scratch_of_thread();
-    float* const scores = own.filled.floats(score_stride * (rows + 1));
+    float* const scores = own.filled.floats(score_stride * (rows + 3));
     float* const room = own.right.floats(chunk_room);
-    if (keys.first < keys.last) products(rows, k, first_key, keys, packed.queries, scores, room);
+    few_rows few{packed.queries, padded_panel(rows), nullptr, nullptr, p_.width, p_.columns, keys.first, keys.last, scores, score_stride};
+    if (in_place(rows, k)) {
+      few.keys = reinterpret_cast<const float*>(k.data) + first_key * p_.width;
+      kernel_.few_products(few, rows);
+    } else if (keys.first < keys.last) {
+      products(rows, k, first_key, keys, packed.queries, scores, room);
+    }
     for (int r = 0; r < rows; ++r) {
       float added[attention_chunk];
       int32 chosen[attention_chunk];
@@ -177,6 +186,11 @@ class attention_call {
                         p_.added ? p_.added(p_.context, entry, row, first_key, added) : nullptr,
                         p_.chosen ? p_.chosen(p_.context, entry, row, first_key, chosen) : nullptr};
       kernel_.weigh(s, greatest_of(parts, r) + chunk, sums_of(parts, r) + chunk);
+    }
+    if (in_place(rows, v)) {
+      few.values = reinterpret_cast<const float*>(v.data) + first_key * p_.columns;
+      few.first = values.first, few.last = values.last;
+      return kernel_.few_sums(few, rows, o, stride_);
     }
     weighted_sums(rows, v, first_key, values, scores, packed.weights, o, room);
   }

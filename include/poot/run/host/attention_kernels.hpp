@@ -18,12 +18,29 @@ struct score_row {
   const int32* chosen;          ///< keys count where it is not 0; null: all do
 };
 
+/// Up to this many rows read keys and values where they lie.
+inline constexpr int few_queries = 8;
+
+/// Few rows over one chunk of f32 keys [.., width] and values [.., columns]. Rows of a multiple of four, or one or two more,
+/// are computed: queries, scores and results have room for them.
+struct few_rows {
+  const float* queries;    ///< (width, padded)
+  int64 padded;
+  const float *keys, *values;
+  int64 width, columns;
+  int first, last;         ///< keys of the chunk that count
+  float* scores;
+  int64 score_stride;
+};
+
 struct attention_kernels {
   void (*weigh)(const score_row& r, float* greatest, float* sum);
   void (*join)(float* greatest, const float* sums, const float* parts, int64 between, int chunks, int64 columns, float* to);
   bool (*finite)(const float* x, int64 count);
   /// Widens first … last, at first count … 0, to where x is not 0.
   void (*widen_span)(const int32* x, int count, int& first, int& last);
+  void (*few_products)(const few_rows& f, int rows);                               ///< scores = queries · keys
+  void (*few_sums)(const few_rows& f, int rows, float* to, int64 to_stride);       ///< to = scores · values
 };
 
 }  // namespace poot::run::host
@@ -36,7 +53,7 @@ struct attention_kernels {
 namespace poot::run::host {
 
 /// Changes with what the kernels and their callers must agree on; see tile_layout.
-inline constexpr uint64 attention_layout = mix(sizeof(attention_kernels), mix(sizeof(score_row), attention_chunk));
+inline constexpr uint64 attention_layout = mix(sizeof(attention_kernels), mix(sizeof(score_row), mix(sizeof(few_rows), attention_chunk)));
 template <uint64 Layout>
 const attention_kernels& precompiled_attention_kernels();
 
