@@ -31,14 +31,15 @@ class host_device : public device_of<run::host::executor> {
 
 std::unique_ptr<device> open_host(int threads) { return std::make_unique<host_device>(threads); }
 
-std::unique_ptr<device> open_device(const std::string& name, int threads) {
+std::unique_ptr<device> open_device(const std::string& name, int threads, bool replay) {
+  if (name == "host" && !replay) fail("--no-replay: the host calls its kernels, there is nothing to replay");
   if (name == "host") return open_host(threads);
   if (name == "aie" || name.starts_with("aie_")) fail(text{} << "--device " << name << ": " << plan::explain(plan::capability::execution));
   const std::string kind = name.substr(0, name.find(':'));
   const std::string index = kind == name ? "0" : name.substr(kind.size() + 1);
   const bool counted = !index.empty() && index.size() < 4 && index.find_first_not_of("0123456789") == index.npos;
   if (kind != "vulkan" || !counted) fail(text{} << "--device " << name << ": devices are host, vulkan and vulkan:N; `poot devices` lists them");
-  return open_vulkan(std::stoi(index));
+  return open_vulkan(std::stoi(index), replay);
 }
 
 void add_device_option(CLI::App& command, std::string& name) {

@@ -38,10 +38,11 @@ class device {
 };
 
 /// Throws `error` for a name that is no device, and where there is none of that number.
-std::unique_ptr<device> open_device(const std::string& name, int threads);
+/// Without `replay`, which only devices other than the host have, each launch of a run is submitted and waited for.
+std::unique_ptr<device> open_device(const std::string& name, int threads, bool replay = true);
 /// The same, each kind in its own file.
 std::unique_ptr<device> open_host(int threads);
-std::unique_ptr<device> open_vulkan(int index);
+std::unique_ptr<device> open_vulkan(int index, bool replay);
 /// Lists the Vulkan devices that are found, what was measured of them, and why others cannot be used.
 void print_vulkan_devices();
 /// Adds `--device` to a command.

@@ -22,7 +22,7 @@ struct generate_arguments {
   uint64 seed = 0;
   int threads = 0;
   int64 context = 0;
-  bool unfused = false, check = false;
+  bool unfused = false, check = false, no_replay = false;
 };
 
 double megabytes(int64 bytes) { return static_cast<double>(bytes) * 1e-6; }
@@ -47,6 +47,7 @@ int generate(const generate_arguments& a) {
   options.device = a.device;
   options.threads = a.threads;
   options.fuse = !a.unfused;
+  options.replay = !a.no_replay;
   options.context = a.context;
   options.check = a.check;
   std::fprintf(stderr, "loading %s\n", a.model.c_str());
@@ -114,6 +115,7 @@ void add_generate_command(CLI::App& app, outcome& result) {
   command->add_option("--threads", a->threads, "0: one for each processor")->capture_default_str()->check(CLI::Range(0, 1024));
   command->add_option("--context", a->context, "Positions to keep; 0: the model's own, at most 4096")->capture_default_str()->check(CLI::Range(0, 1 << 30));
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");
+  command->add_flag("--no-replay", a->no_replay, "Submit launches one by one, where the device would replay those of a token together");
   command->add_flag("--check", a->check, "Run every region fused and unfused and name the first value that differs; compare every logit's bits");
   command->callback([a, &result] { result.status = generate(*a); });
 }

@@ -89,7 +89,7 @@ std::vector<weight_type> weight_types_of(const io::gguf& file) {
 
 language_model::language_model(const std::string& path, const model_options& o)
     : file_(io::gguf::open(path)), config_(config_of(file_, o.context)), tokenizer_(io::tokenizer::from_gguf(file_)),
-      device_(open_device(o.device, o.threads)), chunk_(o.prefill_chunk < config_.context ? o.prefill_chunk : config_.context) {
+      device_(open_device(o.device, o.threads, o.replay)), chunk_(o.prefill_chunk < config_.context ? o.prefill_chunk : config_.context) {
   const auto planning = clock::now();
   llama_step several;
   several.tokens = 0;

@@ -15,6 +15,7 @@ struct model_options {
   std::string device = "host";
   int threads = 0;         ///< of the host; 0: as many as there are processors
   bool fuse = true;
+  bool replay = true;      ///< as `open_device` takes it
   bool check = false;      ///< every region also runs unfused; the first value that differs is an error
   int64 context = 0;       ///< positions of the caches; 0: what the file says, at most 4096
   int64 prefill_chunk = 64;

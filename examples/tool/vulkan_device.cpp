@@ -57,7 +57,11 @@ void print_device(const run::vulkan::found_device& d, int index) {
 
 }  // namespace
 
-std::unique_ptr<device> open_vulkan(int index) { return std::make_unique<vulkan_device>(run::vulkan::opened_device::get(index)); }
+std::unique_ptr<device> open_vulkan(int index, bool replay) {
+  run::vulkan::device_options wanted;
+  wanted.replay = replay;
+  return std::make_unique<vulkan_device>(run::vulkan::opened_device::get(index, wanted));
+}
 
 void print_vulkan_devices() {
   try {
@@ -78,7 +82,7 @@ void print_vulkan_devices() {
 
 namespace poot::tool {
 
-std::unique_ptr<device> open_vulkan(int) {
+std::unique_ptr<device> open_vulkan(int, bool) {
   fail("--device vulkan: this tool was built without the Vulkan headers (Debian: libvulkan-dev)");
 }
 void print_vulkan_devices() { std::printf("vulkan: this tool was built without the Vulkan headers (Debian: libvulkan-dev)\n"); }

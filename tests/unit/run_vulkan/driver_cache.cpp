@@ -50,7 +50,7 @@ std::vector<uint8> pipeline_cache_of(const VkPhysicalDeviceProperties& p) {
 /// Loads a kernel with a device that is opened anew; returns how many files are kept then.
 size_t load_anew(const found_device& about, const std::string& glsl) {
   remembering_driver::handed.clear();
-  context c(about, {false, remembering_driver::stand_in});
+  context c(about, {false, true, remembering_driver::stand_in});
   pipelines kernels(c);
   CHECK(kernels.make({{"doubling", glsl, 2}})[0]->handle != nullptr);
   return run::cache::from_environment().entries().size();

@@ -49,38 +49,49 @@ class commands {
     context_.free_commands(handle_);
   }
 
-  /// Records `list`. Buffers and kernels must stay as long as it is run.
+  /// Prepares `list` to be run; recorded now, unless the device is told to replay nothing. Buffers and kernels must stay as
+  /// long as it is run.
   void record(const std::vector<command>& list) {
     if (!handle_) handle_ = context_.make_commands();
     make_sets(list);
-    barriers_ = 0;
     size_ = list.size();
     dispatches_ = 0;
     for (const command& c : list) dispatches_ += c.work.kernel != nullptr;
-    context_.record(handle_, [&](VkCommandBuffer c) {
-      // What earlier commands wrote is seen here, what these write is seen by the host.
-      barrier(c, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-              VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
-      std::vector<range> touched;  // since the last barrier
-      for (size_t i = 0; i < list.size(); ++i) write(c, list[i], sets_[i], touched);
-      barrier(c, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-    });
-    ++context_.recordings;
-    fresh_ = true;
+    if (!context_.records_once()) list_ = list;
+    else write(list.data(), list.size(), sets_.data());
   }
 
   /// Runs what was recorded, and waits for its end.
   void run() {
     if (size_ == 0) return;
-    context_.run(handle_);
+    if (context_.records_once()) {
+      context_.run(handle_);
+      if (!fresh_) ++context_.replays;
+      fresh_ = false;
+    }
+    for (size_t i = 0; i < list_.size(); ++i) {
+      write(&list_[i], 1, &sets_[i]);
+      context_.run(handle_);
+    }
     context_.dispatches += dispatches_;
-    if (!fresh_) ++context_.replays;
-    fresh_ = false;
   }
 
   size_t barriers() const { return barriers_; }
 
  private:
+  void write(const command* list, size_t count, const VkDescriptorSet* sets) {
+    barriers_ = 0;
+    context_.record(handle_, [&](VkCommandBuffer c) {
+      // What earlier commands wrote is seen here, what these write is seen by the host.
+      barrier(c, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+              VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
+      std::vector<range> touched;  // since the last barrier
+      for (size_t i = 0; i < count; ++i) write(c, list[i], sets[i], touched);
+      barrier(c, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    });
+    ++context_.recordings;
+    fresh_ = true;
+  }
   void write(VkCommandBuffer c, const command& one, VkDescriptorSet set, std::vector<range>& touched) {
     const device_functions& vk = context_.call();
     const range ends[] = {one.copy.from, one.copy.to};
@@ -161,6 +172,7 @@ class commands {
   VkCommandBuffer handle_ = nullptr;
   VkDescriptorPool pool_ = nullptr;
   std::vector<VkDescriptorSet> sets_;
+  std::vector<command> list_;  ///< of a device that replays nothing
   size_t size_ = 0, dispatches_ = 0, barriers_ = 0;
   bool fresh_ = false;
 };

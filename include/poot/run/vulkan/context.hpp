@@ -21,6 +21,7 @@ struct counters {
 
 struct device_options {
   bool staging = false;  ///< carries data through a buffer of its own also where host and device share memory
+  bool replay = true;    ///< records the commands of a run once; else each is recorded, submitted and waited for in every run
   void (*stand_in)(device_functions&) = nullptr;  ///< puts other functions in the place of the driver's, in a test say
 
   bool operator==(const device_options&) const = default;
@@ -29,7 +30,7 @@ struct device_options {
 class context {
  public:
   explicit context(const found_device& d, const device_options& wanted = {})
-      : about_(d), shares_memory_(d.shares_memory() && !wanted.staging) {
+      : about_(d), shares_memory_(d.shares_memory() && !wanted.staging), records_once_(wanted.replay) {
     const instance& vulkan = instance::get();
     const float priority = 1;
     VkDeviceQueueCreateInfo queue{};
@@ -68,6 +69,7 @@ class context {
   const device_functions& call() const { return call_; }
   VkDevice handle() const { return handle_; }
   bool shares_memory() const { return shares_memory_; }
+  bool records_once() const { return records_once_; }
   /// Which device this is, and which driver in which version: what one has made is of no use to another.
   const std::string& identity() const { return identity_; }
 
@@ -136,7 +138,7 @@ class context {
   }
 
   found_device about_;
-  bool shares_memory_;
+  bool shares_memory_, records_once_;
   VkDevice handle_ = nullptr;
   device_functions call_;
   std::string identity_;

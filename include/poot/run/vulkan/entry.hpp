@@ -7,15 +7,14 @@
 #include <poot/run/bindings.hpp>
 #include <poot/run/overlap.hpp>
 #include <poot/run/tables.hpp>
-#include <poot/run/vulkan/launches.hpp>
-#include <poot/run/vulkan/placing.hpp>
+#include <poot/run/vulkan/prologue.hpp>
 
 namespace poot::run::vulkan {
 
 class entry {
  public:
   entry(plan::program planned, shared_memory& shared, opened_device& device)
-      : program_(std::move(planned)), view_(loadable(program_, device)), shared_(shared), context_(device.open), kept_(device.kernels.kept()),
+      : program_(std::move(planned)), view_(loadable(program_, device)), shared_(shared), context_(device.open),
         bound_(view_), launches_(view_, device), memory_(view_, context_), commands_(context_) {
     own_.resize(view_.graph.size());
     own_results_.resize(view_.graph.outputs.size());
@@ -30,7 +29,7 @@ class entry {
     launches_.count(bound_.counts(), true);
     write_words();
     make_tables(false);
-    run_prologue();
+    fill_tables(view_, launches_, memory_, device, [&] { compute_prologue(); });
   }
   entry(const entry&) = delete;
   entry& operator=(const entry&) = delete;
@@ -84,8 +83,6 @@ class entry {
   size_t barriers() const { return commands_.barriers(); }
 
  private:
-  static constexpr int64 most_kept_tables = int64{16} << 20;  ///< bytes
-
   struct input {
     uint32 id = 0;
     int64 offset = 0;  ///< bytes, where it is carried
@@ -158,51 +155,13 @@ class entry {
       if (view_.placements[id].where != plan::place::table || e.type.is_dynamic() != of_dynamic_type) continue;
       if (e.kind != ir::op::constant && e.kind != ir::op::iota) continue;
       const tensor_type t = bound_.counts()(e.type);
-      std::vector<char> bytes(static_cast<size_t>(t.bytes()));
-      fill_table(view_.graph, id, t, bytes.data());
-      memory_.write_table(id, bytes.data(), t.bytes());
+      table_.resize(static_cast<size_t>(t.bytes()));
+      fill_table(view_.graph, id, t, table_.data());
+      memory_.write_table(id, table_.data(), t.bytes());
     }
   }
   void write_words() { words_.write(0, launches_.words().data(), launches_.word_bytes()); }
 
-  /// The prologue computes tables from tables: what it made once on this device, by the same kernels, is kept on disk.
-  void run_prologue() {
-    if (launches_.prologue.empty()) return;
-    std::vector<uint8> bytes(static_cast<size_t>(memory_.tables().bytes()));
-    const std::string key = is_prologue_kept() ? prologue_key(bytes) : "";
-    if (!key.empty())
-      if (const auto known = kept_.find(key); known && known->size() == bytes.size()) {
-        memory_.tables().write(0, known->data(), memory_.tables().bytes());
-        ++context_.cache_hits;
-        return;
-      }
-    compute_prologue();
-    if (key.empty()) return;
-    memory_.tables().read(0, bytes.data(), memory_.tables().bytes());
-    kept_.keep(key, {bytes.data(), bytes.size()});
-  }
-  bool is_prologue_kept() const {
-    bool tables_only = memory_.tables().bytes() <= most_kept_tables;
-    for (const prepared_launch& l : launches_.prologue)
-      for (uint32 value : l.bindings) tables_only = tables_only && view_.placements[view_.storage_of(value)].where == plan::place::table;
-    return tables_only;
-  }
-  /// Reads the tables into `bytes`, as they are before the prologue.
-  std::string prologue_key(std::vector<uint8>& bytes) const {
-    memory_.tables().read(0, bytes.data(), memory_.tables().bytes());
-    uint64 places = 0;
-    for (const prepared_launch& l : launches_.prologue)
-      for (uint32 value : l.bindings) places = mix(mix(places, static_cast<uint64>(memory_.whole(value).offset)), l.reads);
-    uint64 content = bytes.size();
-    for (size_t at = 0; at < bytes.size(); at += 8) {  // whole words: sizes are aligned
-      uint64 word;
-      std::memcpy(&word, &bytes[at], 8);
-      content = mix(content, word);
-    }
-    text key;
-    key << "tables\n" << context_.identity().c_str() << '\n' << launches_.hash_prologue() << ' ' << places << ' ' << content;
-    return std::string(key.str());
-  }
   void compute_prologue() {
     launches_.load_prologue();
     std::vector<command> list;
@@ -253,27 +212,26 @@ class entry {
     if (!changed.anything && settled_) return;
     const bool all = changed.memory || changed.results || !settled_;
     settled_ = false;
-    refuse_overlaps(view_, bound_, written_memory(), all);
+    find_written_memory();
+    refuse_overlaps(view_, bound_, written_, all);
     launches_.count(bound_.counts(), false);
     if (context_.shares_memory()) write_words();
     make_tables(true);
-    const std::vector<transfer> last = last_copies();
-    if (unrecorded_ || !same(last, copies_)) {
-      copies_ = last;
+    find_last_copies();
+    if (unrecorded_ || !same(last_copies_, copies_)) {
+      copies_ = last_copies_;
       record();
       unrecorded_ = false;
     }
     settled_ = true;
   }
 
-  /// Per output, where its bytes end up in the caller's memory, or null.
-  vec<char*> written_memory() const {
-    vec<char*> all;
+  void find_written_memory() {
+    written_.clear();
     for (uint32 k = 0; k < view_.graph.outputs.size(); ++k) {
       const uint32 state = view_.graph.state_of(view_.graph.outputs[k]);
-      all.push_back(static_cast<char*>(state < view_.graph.size() ? bound_.leaf(state).data : bound_.result(k).data));
+      written_.push_back(static_cast<char*>(state < view_.graph.size() ? bound_.leaf(state).data : bound_.result(k).data));
     }
-    return all;
   }
 
   static bool same(const std::vector<transfer>& a, const std::vector<transfer>& b) {
@@ -285,30 +243,31 @@ class entry {
 
   /// Results that could not be written where they belong, with dynamic extents at their bound. What is read is saved first
   /// where a copy overwrites it.
-  std::vector<transfer> last_copies() {
-    std::vector<transfer> direct, saving, restoring;
+  void find_last_copies() {
+    std::vector<transfer>& all = last_copies_;
+    all.clear();
     bool overwritten = false;
-    int64 at = 0;
+    int64 saved = 0;
     for (const plan::copy& c : view_.copies) {
       const tensor_type bound = extent_counts()(view_.graph.type(c.value));
       if (bound.bytes() == 0) continue;
       const int64 offset = kernel::evaluate({kernel::meta_word::what::offset, c.value}, view_, [&](uint32 id) { return bound_.counts()(view_.graph.type(id)); });
       const uint32 state = view_.graph.state_of(view_.graph.outputs[c.output]);
       const storage& to = state < view_.graph.size() ? *memory_.leaves[state] : *memory_.results[c.output];
-      direct.push_back({memory_.exact(c.value, bound, offset), {to.handle(), 0, bound.bytes(), true}});
-      for (const transfer& earlier : direct) overwritten = overwritten || earlier.to.conflicts_with(direct.back().from);
-      at += plan::aligned(bound.bytes());
+      all.push_back({memory_.exact(c.value, bound, offset), {to.handle(), 0, bound.bytes(), true}});
+      for (const transfer& earlier : all) overwritten = overwritten || earlier.to.conflicts_with(all.back().from);
+      saved += plan::aligned(bound.bytes());
     }
-    if (!overwritten) return direct;
-    if (saved_.bytes() < at) saved_ = storage(context_, at, use::work, "results on their way");
-    at = 0;
-    for (const transfer& t : direct) {
-      saving.push_back({t.from, {saved_.handle(), at, t.to.bytes, true}});
-      restoring.push_back({{saved_.handle(), at, t.to.bytes, false}, t.to});
-      at += plan::aligned(t.to.bytes);
+    if (!overwritten) return;
+    if (saved_.bytes() < saved) saved_ = storage(context_, saved, use::work, "results on their way");
+    const size_t count = all.size();
+    all.resize(2 * count);
+    int64 at = 0;
+    for (size_t i = 0; i < count; at += plan::aligned(all[i++].to.bytes)) {
+      const transfer direct = all[i];
+      all[i].to = {saved_.handle(), at, direct.to.bytes, true};
+      all[count + i] = {{saved_.handle(), at, direct.to.bytes, false}, direct.to};
     }
-    saving.insert(saving.end(), restoring.begin(), restoring.end());
-    return saving;
   }
 
   void record() {
@@ -374,7 +333,6 @@ class entry {
   plan::program_view view_;
   shared_memory& shared_;
   context& context_;
-  const cache& kept_;
   bindings bound_;
   launches launches_;
   program_memory memory_;
@@ -384,7 +342,9 @@ class entry {
   vec<int64> result_offsets_;               ///< bytes, where results are carried
   int64 input_bytes_ = 0, output_bytes_ = 0;
   storage words_, carry_in_, carry_out_, saved_;
-  std::vector<transfer> copies_;
+  std::vector<transfer> copies_, last_copies_;  ///< recorded, and what they would be now
+  vec<char*> written_;          ///< per output: where its bytes end up in the caller's memory, or null
+  std::vector<char> table_;     ///< one that is being filled
   vec<uint32> fresh_;           ///< weights and states lent since the last run
   vec<uint8> lent_;             ///< per weight and state: lent at all
   mutable std::map<uint32, std::vector<char>> seen_states_;
