@@ -10,6 +10,8 @@
 #include <poot/io/npy.hpp>
 #include <poot/io/safetensors.hpp>
 #include <poot/io/tokenizer.hpp>
+#include <poot/kernel/generate.hpp>
+#include <poot/kernel/parse.hpp>
 #include <poot/plan/parse.hpp>
 
 #include "../support/file_bytes.hpp"
@@ -152,6 +154,10 @@ void run_program_text(poot::view<uint8> file) {
   run_text(file, "fuzz.plan", [](std::string_view s) { return poot::plan::parse(s); },
            [](const poot::plan::program& p) { return poot::plan::print(p); });
 }
+void run_kernel_text(poot::view<uint8> file) {
+  run_text(file, "fuzz.kernel", [](std::string_view s) { return poot::kernel::parse(s); },
+           [](const poot::kernel::kernel& k) { return poot::kernel::print(k); });
+}
 
 // What is mutated, and how a file becomes plausible again after its header has changed length
 
@@ -228,6 +234,18 @@ std::vector<bytes> program_text_seeds() {
   return seeds;
 }
 
+std::vector<bytes> kernel_text_seeds() {
+  std::vector<bytes> seeds;
+  for (const char* body : {"%a : f32[6,64] = input \"a\"\n%b : f32[64,4] = weight \"b\"\n%c : f32[6,4] = matmul %a, %b\noutput \"c\" = %c\n",
+                           "%a : f16[3,40] = input \"a\"\n%e : f16[3,40] = tanh %a\n%s : f16[3,1] = reduce_sum %e {axis=1}\noutput \"s\" = %s\n"})
+    for (const poot::target& where : {poot::targets::vulkan_lavapipe, poot::targets::cuda_sm80}) {
+      const poot::plan::program p = poot::plan::compile(poot::ir::parse((poot::text("graph g {\n") << body << "}\n").str()), where);
+      const poot::text printed = poot::kernel::print(poot::kernel::generate(p, p.launches[0]));
+      seeds.emplace_back(printed.str().begin(), printed.str().end());
+    }
+  return seeds;
+}
+
 void keep_bytes(bytes&) {}
 
 void set_word(bytes& file, size_t at, size_t size, uint64 value) {
@@ -262,6 +280,7 @@ const format formats[] = {
     {"npy", npy_seeds, repair_npy, run_npy},
     {"graph", graph_text_seeds, keep_bytes, run_graph_text},
     {"program", program_text_seeds, keep_bytes, run_program_text},
+    {"kernel", kernel_text_seeds, keep_bytes, run_kernel_text},
 };
 
 uint64 boundary(random_source& random, size_t file_size) {
@@ -368,7 +387,7 @@ int main(int count, char** arguments) {
   bool known = only.empty();
   for (const format& f : formats) known = known || only == f.name;
   if (!known || iterations == 0) {
-    std::fputs("files [ITERATIONS [SEED [gguf|safetensors|npy|graph|program [FIRST]]]]\n", stderr);
+    std::fputs("files [ITERATIONS [SEED [gguf|safetensors|npy|graph|program|kernel [FIRST]]]]\n", stderr);
     return 2;
   }
   for (const format& f : formats) {

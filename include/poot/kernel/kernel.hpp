@@ -91,8 +91,10 @@ struct shared_array {
 /// A word of a launch's metadata, computed from extents when a launch is prepared: ceil(product / divide), the product
 /// being that of axes [first, last) of value `value`. `bytes`: the same of a packed value, in bytes. `tiles`: how many tiles of
 /// `fixed` × `divide` elements cover the matrices of a value, along its last two axes. `offset`: elements from the start of
-/// the storage that a window lies in to the window. `fixed` needs no value.
+/// the storage that a window lies in to the window. `fixed` needs no value. `last` of a kernel that serves every rank is
+/// `all_axes`, until a launch binds it.
 struct meta_word {
+  static constexpr uint8 all_axes = 0xff;
   enum class what : uint8 { fixed, product, bytes, tiles, offset };
   what kind = what::fixed;
   uint32 value = 0;
