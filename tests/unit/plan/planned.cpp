@@ -34,6 +34,9 @@ constexpr plan::options unfused = [] {
 static_assert(planned<norm, targets::host>.dispatch_count() == 1);
 static_assert(planned<norm, targets::host>.bytes_moved() == 8 * 4096 * 4 * 2 + 4096 * 2);
 static_assert(planned<norm, targets::host>.count(fuse::region_kind::row) == 1);
+static_assert(planned<norm, targets::aie_npu1>.dispatch_count() == 1 && planned<norm, targets::aie_npu1>.refusals().size() == 1);
+static_assert(planned<norm, targets::aie_npu1>.refusals()[0].missing == plan::capability::execution);
+static_assert(planned<norm, targets::vulkan_lavapipe>.refusals().empty());
 static_assert(planned<softmax, targets::host>.dispatch_count() == 1);
 static_assert(planned<softmax, targets::host>.bytes_moved() == 8 * 256 * 4 * 2);
 static_assert(planned<swiglu, targets::host>.dispatch_count() == 1);
