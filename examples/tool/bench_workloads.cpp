@@ -3,10 +3,13 @@
 #include "bench_loops.hpp"
 #include "llama.hpp"
 
+#include <poot/nn/attention.hpp>
 #include <poot/nn/convolution.hpp>
 #include <poot/nn/mlp.hpp>
 #include <poot/nn/norm.hpp>
 #include <poot/nn/softmax.hpp>
+
+#include <cmath>
 
 namespace poot::tool {
 
@@ -80,6 +83,40 @@ workload decoder_layer(dtype t) {
   return w;
 }
 
+/// Queries of `heads` heads, four to a head of keys, at the end of 4096 keys.
+workload attention_decode(int64 width) {
+  constexpr int64 heads = 32, group = 4, keys = 4096;
+  workload w{"attn_decode_d" + std::to_string(width), f32, 4.0 * static_cast<double>(heads * keys * width)};
+  w.make = [=](int64 count) {
+    graph g("bench");
+    const value q = g.input("q", f32, {count, 1, width}), k = g.input("k", f32, {count / group, keys, width}), v = g.input("v", f32, {count / group, keys, width});
+    const value scores = dsl::matmul_t(q, nn::repeat_heads(k, count)) * number(g, 1 / std::sqrt(static_cast<float>(width)));
+    g.output("y", dsl::matmul(nn::softmax(scores), nn::repeat_heads(v, count)));
+    return g;
+  };
+  w.size = heads;
+  w.checked = group;
+  w.reads_mostly = true;
+  return w;
+}
+
+/// 1024 queries of eight heads, each over the keys up to its own.
+workload attention_prefill() {
+  constexpr int64 heads = 8, length = 1024, width = 64;
+  workload w{"attn_prefill_causal", f32, 4.0 * static_cast<double>(heads * width * length * (length + 1) / 2)};
+  w.make = [=](int64 count) {
+    graph g("bench");
+    const value q = g.input("q", f32, {count, length, width}), k = g.input("k", f32, {count, length, width}), v = g.input("v", f32, {count, length, width});
+    const int64 rows[1] = {0};
+    const value positions{&g, g.leaf(ir::op::iota, type_of(i32, length), {rows, 1})};
+    g.output("y", nn::attention(q, k, v, positions));
+    return g;
+  };
+  w.size = heads;
+  w.checked = 1;
+  return w;
+}
+
 workload rows_in(workload w, int64 rows) {
   w.checked = rows;
   return w;
@@ -131,6 +168,9 @@ std::vector<workload> workloads() {
   });
   gated.reads_mostly = true;
   all.push_back(std::move(gated));
+  all.push_back(attention_decode(64));
+  all.push_back(attention_decode(128));
+  all.push_back(attention_prefill());
   all.push_back(decoder_layer(f32));
   all.push_back(decoder_layer(bf16));
 
@@ -167,6 +207,14 @@ std::vector<workload> workloads() {
                              "layer_norm_4096x4096", "gemm_512_bias_relu", "gemv_2048"})
       w.small = w.small || w.name == name;
   return all;
+}
+
+ir::graph additions(int64 count) {
+  graph g("additions");
+  value y = g.input("x", f32, {16});
+  for (int64 i = 0; i < count; ++i) y = y + number(g, 1);
+  g.output("y", y);
+  return g;
 }
 
 ir::graph graph_to_plan(int64 count) {
