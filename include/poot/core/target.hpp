@@ -83,7 +83,7 @@ inline constexpr int32 kernel_members = 128;  // drivers compile long kernels sl
 constexpr device_caps gpu_caps(int32 shared_bytes, int32 subgroup) {
   return {.max_buffers = 511, .max_members = kernel_members, .buffer_bytes = word_indexed, .max_groups_x = no_limit, .max_workgroup = 1024,
           .shared_bytes = shared_bytes, .subgroup = subgroup, .fma_fused = true, .flushes = false, .div_exact = true,
-          .sqrt_exact = true, .max_nan = false, .pack_rne = true};
+          .sqrt_exact = true, .max_nan = false, .pack_rne = true, .rope = true, .attention = true};
 }
 constexpr target cuda(std::string_view arch) { return {backend::cuda, gpu_caps(48 << 10, 32), arch}; }
 constexpr target hip(std::string_view arch, int32 subgroup) { return {backend::hip, gpu_caps(64 << 10, subgroup), arch}; }
@@ -111,12 +111,14 @@ inline constexpr target hip_gfx906 = detail::hip("gfx906", 64), hip_gfx90a = det
 inline constexpr target vulkan_lavapipe{backend::vulkan,
                                         {.max_buffers = 31, .max_members = detail::kernel_members, .buffer_bytes = 128 << 20, .max_groups_x = 65535,
                                          .max_workgroup = 1024, .shared_bytes = 32 << 10, .subgroup = 8, .fma_fused = false,
-                                         .flushes = false, .div_exact = true, .sqrt_exact = true, .max_nan = false, .pack_rne = true}};
+                                         .flushes = false, .div_exact = true, .sqrt_exact = true, .max_nan = false, .pack_rne = true,
+                                         .rope = true, .attention = true}};
 /// That of Chromium.
 inline constexpr target vulkan_swiftshader{backend::vulkan,
                                            {.max_buffers = 29, .max_members = detail::kernel_members, .buffer_bytes = 1 << 30, .max_groups_x = 65535,
                                             .max_workgroup = 256, .shared_bytes = 32 << 10, .subgroup = 4, .fma_fused = false,
-                                            .flushes = true, .div_exact = true, .sqrt_exact = true, .max_nan = false, .pack_rne = false}};
+                                            .flushes = true, .div_exact = true, .sqrt_exact = true, .max_nan = false, .pack_rne = false,
+                                            .rope = true, .attention = true}};
 /// Ryzen AI of the first (XDNA) and second generation (XDNA 2): programs are planned and printed for them, and nothing runs
 /// them. (AMD: UG1603 "AI Engine-ML Kernel and Graph Programming Guide", memories; AM020 "Versal AI Engine-ML Architecture
 /// Manual", descriptors; UG1529 "AI Engine API User Guide", accesses; MLIR-AIE's devices npu1 and npu2, columns and rows.)

@@ -1,11 +1,13 @@
 #pragma once
 /// The kernel of a launch: one generator for each family.
 
+#include <poot/kernel/attention.hpp>
 #include <poot/kernel/contraction.hpp>
 #include <poot/kernel/metadata.hpp>
 #include <poot/kernel/movement.hpp>
 #include <poot/kernel/pointwise.hpp>
 #include <poot/kernel/random.hpp>
+#include <poot/kernel/rope.hpp>
 #include <poot/kernel/row.hpp>
 
 namespace poot::kernel {
@@ -19,9 +21,9 @@ constexpr kernel generate(const program_view& p, const launch& l) {
     case fuse::region_kind::reduction: return reduction_kernel(p, l);
     case fuse::region_kind::contraction: return contraction_kernel(p, l);
     case fuse::region_kind::movement: return movement_kernel(p, l);
+    case fuse::region_kind::rope: return rope_kernel(p, l);
+    case fuse::region_kind::attention: return attention_kernel(p, l);
     case fuse::region_kind::generator: break;
-    case fuse::region_kind::rope:
-    case fuse::region_kind::attention: fail(text("kernel: no device has a kernel for ") << fuse::name(l.kind));
   }
   return random_kernel(p, l);
 }

@@ -34,6 +34,7 @@ class geometry {
   constexpr word count(uint32 value) const { return product(value, 0, type(value).rank); }
   /// Elements from one index along `axis` to the next, in memory.
   constexpr word stride(uint32 value, int axis) const {
+    if (!is_window(value) && is_strided(value)) return stride_of_view(value, axis);
     const uint32 laid = layout_of(value);
     return product(laid, axis + 1, type(laid).rank);
   }
@@ -45,6 +46,10 @@ class geometry {
     }
   }
   constexpr bool is_window(uint32 value) const { return p_.placements[value].where == plan::place::window; }
+  /// A window, or one under other axes of 1: its elements do not lie one behind the other.
+  constexpr bool is_strided(uint32 value) const {
+    return is_window(value) || (p_.placements[value].where == plan::place::view && is_window(p_.placements[value].index));
+  }
   constexpr word fixed(int64 n) const { return k_.meta({meta_word::what::fixed, 0, 0, 0, 1, n}); }
 
   /// The position of element `flat` of a space with the extents of `value`.
@@ -55,7 +60,7 @@ class geometry {
   /// Where `value` holds the element that belongs to a position in a space of `space`'s extents, aligned at the last axis.
   constexpr word index(uint32 value, const tensor_type& space, const position& where) const {
     const tensor_type& t = type(value);
-    if (!is_window(value) && t.same_extents(space)) return where.flat + offset(value);
+    if (!is_strided(value) && t.same_extents(space)) return where.flat + offset(value);
     word at = offset(value);
     for (int i = 0; i < t.rank; ++i)
       if (t.extents[i] != extent(1)) at = at + where.at[i + space.rank - t.rank] * stride(value, i);
@@ -74,6 +79,17 @@ class geometry {
     }
     if (rank > 0) p.at[0] = rest;
     return p;
+  }
+  /// Of a window under other axes of 1: the stride of the axis that it stands for.
+  constexpr word stride_of_view(uint32 value, int axis) const {
+    const tensor_type &t = type(value), &source = type(p_.placements[value].index);
+    int from = -1;
+    for (int i = 0; i <= axis; ++i) {
+      if (t.extents[i] == extent(1)) continue;
+      do ++from;
+      while (source.extents[from] == extent(1));
+    }
+    return t.extents[axis] == extent(1) ? word(0u) : stride(p_.placements[value].index, from);
   }
   /// The value whose extents give the strides of `value`: the one that a window is cut from.
   constexpr uint32 layout_of(uint32 value) const { return is_window(value) ? p_.placements[value].index : value; }

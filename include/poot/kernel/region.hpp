@@ -140,7 +140,7 @@ class region_code {
     const tensor_type& t = p_.graph.type(id);
     const auto index = [&](uint32 j) { return shape_.index(id, space, run_->at[j]); };
     const auto count = static_cast<uint32>(run_->at.size());
-    const bool whole = t.same_extents(space) && !shape_.is_window(id);
+    const bool whole = t.same_extents(space) && !shape_.is_strided(id);
     vec<scalar> out;
     if (whole || (run_->in_row && t.rank > 0 && t.last() == space.last()))
       return load_elements(from, t.element, index(0), count, run_->aligned && shape_.offset(id).is_literal());

@@ -81,6 +81,27 @@ constexpr uint32 run_length(const region_code& code) {
   return narrow ? 2 : 1;
 }
 
+/// Stores the elements of a run, the first of them number `first`: whole words, four at a time, where the run is aligned.
+constexpr void store_run(builder& k, buffer_id to, word first, const vec<scalar>& run, bool aligned) {
+  const auto count = static_cast<uint32>(run.size());
+  const uint32 own = elements_per_word(run[0].element), words = count / own;
+  if (!aligned || words == 0) {
+    for (uint32 j = 0; j < count; ++j) store_element(k, to, first + word(j), run[j]);
+    return;
+  }
+  word parts[4];
+  for (uint32 w = 0; w < words; ++w) {
+    word_packer packer(run[0].element);
+    for (uint32 j = 0; j < own; ++j) packer.add(run[w * own + j]);
+    if (words % 4 != 0) {
+      k.store(to, first / word(own) + word(w), packer.packed());
+      continue;
+    }
+    parts[w % 4] = packer.packed();
+    if (w % 4 == 3) k.store_quad(to, first / word(4 * own) + word(w / 4), k.join(parts));
+  }
+}
+
 /// Computes and stores all elements of a run, the first of them number `first` of each output; a whole number of words of
 /// each where the run is aligned. `ready(j)` makes what element j of the run stands on.
 template <class Ready>
@@ -95,24 +116,7 @@ constexpr void compute_run(builder& k, region_code& code, const output_list& to,
     for (size_t o = 0; o < to.ids.size(); ++o) results[o].push_back(code.get(to.ids[o], space, run.at[j]));
   }
   code.end_run();
-  for (size_t o = 0; o < to.ids.size(); ++o) {
-    const uint32 own = elements_per_word(results[o][0].element), words = count / own;
-    if (!run.aligned || words == 0) {
-      for (uint32 j = 0; j < count; ++j) store_element(k, to.buffers[o], first + word(j), results[o][j]);
-      continue;
-    }
-    word parts[4];
-    for (uint32 w = 0; w < words; ++w) {
-      word_packer packer(results[o][0].element);
-      for (uint32 j = 0; j < own; ++j) packer.add(results[o][w * own + j]);
-      if (words % 4 != 0) {
-        k.store(to.buffers[o], first / word(own) + word(w), packer.packed());
-        continue;
-      }
-      parts[w % 4] = packer.packed();
-      if (w % 4 == 3) k.store_quad(to.buffers[o], first / word(4 * own) + word(w / 4), k.join(parts));
-    }
-  }
+  for (size_t o = 0; o < to.ids.size(); ++o) store_run(k, to.buffers[o], first, results[o], run.aligned);
 }
 
 /// Computes and stores one element, number `index` of each output, whose words other invocations share.

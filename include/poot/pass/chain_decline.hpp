@@ -11,7 +11,7 @@ enum class chain_check : uint8 {
   // both
   read_elsewhere, narrow_value, element_type, no_kernel, grid_limit,
   // attention
-  reciprocal_softmax, softmax_axis, softmax_shift, moved_inside, scale_form, softcap_form, mask_form, mask_value, operand_order,
+  workgroup_memory, reciprocal_softmax, softmax_axis, softmax_shift, moved_inside, scale_form, softcap_form, mask_form, mask_value, operand_order,
   single_key_head, heads_differ, unbounded_length, strict,
   // rope
   pair_order, tables, turned_width,
@@ -26,6 +26,7 @@ constexpr std::string_view explain(chain_check c) {
     case chain_check::element_type: return "element_type: the chain computes in another type than f32";
     case chain_check::no_kernel: return "no_kernel: the target has no kernel for the chain";
     case chain_check::grid_limit: return "x_grid_limit: heads times queries are more workgroups than the target starts along x";
+    case chain_check::workgroup_memory: return "workgroup_memory: what is kept of each chunk of so many keys does not fit the target's workgroup memory";
     case chain_check::reciprocal_softmax: return "reciprocal_softmax: a product with the reciprocal of the sum rounds otherwise than the division";
     case chain_check::softmax_axis: return "softmax_axis: the softmax does not run along the keys";
     case chain_check::softmax_shift: return "softmax_shift: the exponent is not the score less the greatest of its row";

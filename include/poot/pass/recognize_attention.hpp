@@ -10,6 +10,7 @@
 
 #include <poot/core/target.hpp>
 #include <poot/ir/analysis.hpp>
+#include <poot/ir/attention_memory.hpp>
 #include <poot/pass/rewriter.hpp>
 
 namespace poot::pass {
@@ -79,6 +80,7 @@ class attention_chain {
     if (length.is_dynamic() && length.bound() >= 0x7fffffff) fail_at(product, chain_check::unbounded_length);
     if (strict) fail_at(root_, chain_check::strict);
     if (!where.caps.attention) fail_at(root_, chain_check::no_kernel);
+    else if (!ir::attention_fits(where.caps, length, g_.type(v).last())) fail_at(root_, chain_check::workgroup_memory);
     const int64 queries = query.extents[query.rank - 2].bound();
     if (queries > 1 && heads_of(query) * queries > where.caps.max_groups_x) fail_at(root_, chain_check::grid_limit);
     return !failed_;

@@ -2,6 +2,7 @@
 /// From a graph to a program: passes, regions, launches, storage. The same function inside a static_assert and at run time.
 
 #include <poot/ir/analysis.hpp>
+#include <poot/ir/attention_memory.hpp>
 #include <poot/ir/verify.hpp>
 #include <poot/pass/pipeline.hpp>
 #include <poot/plan/countable.hpp>
@@ -170,6 +171,11 @@ constexpr void refuse_buffers(program& p, const graph_view& g) {
     }
 }
 
+constexpr bool runs_attention(const graph_view& g, uint32 id, const device_caps& caps) {
+  const tensor_type &k = g.type(g.operands(id)[1]), &v = g.type(g.operands(id)[2]);
+  return caps.attention && ir::attention_fits(caps, k.extents[k.rank - 2], v.last());
+}
+
 /// What the target cannot do.
 constexpr void refuse_missing(program& p, const graph_view& g) {
   if (p.planned_for.kind == backend::host) return;
@@ -182,7 +188,7 @@ constexpr void refuse_missing(program& p, const graph_view& g) {
       p.refused.push_back({id, function ? capability::f64_functions : capability::f64_values});
     if (o == ir::op::custom && g[id].custom->steps.empty()) p.refused.push_back({id, capability::custom_functions});
     if (o == ir::op::rope && !p.planned_for.caps.rope) p.refused.push_back({id, capability::rope});
-    if (o == ir::op::attention && !p.planned_for.caps.attention) p.refused.push_back({id, capability::attention});
+    if (o == ir::op::attention && !runs_attention(g, id, p.planned_for.caps)) p.refused.push_back({id, capability::attention});
   }
 }
 

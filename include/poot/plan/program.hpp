@@ -97,7 +97,7 @@ constexpr std::string_view explain(capability c) {
     case capability::f64_values: return "f64_values: kernels hold numbers of 32 bits";
     case capability::custom_functions: return "custom_functions: a user's op that takes floats or branches on a value is a function of the host";
     case capability::rope: return "rope: the target has no kernel for it";
-    case capability::attention: return "attention: the target has no kernel for it";
+    case capability::attention: return "attention: the target has no kernel for it, or too little workgroup memory for so many keys";
     case capability::max_buffers: return "max_buffers: alone it reads and writes more values than a kernel can bind";
     case capability::buffer_bytes: return "buffer_bytes: it has more bytes than a buffer that a kernel can reach";
     case capability::execution: return "execution: programs of this target are planned and printed, and nothing runs them";

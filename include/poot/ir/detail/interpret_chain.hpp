@@ -1,6 +1,7 @@
 #pragma once
 /// The interpreter's recognised chains, as numerics.md defines them.
 
+#include <poot/ir/attention_memory.hpp>
 #include <poot/ir/detail/interpret_contraction.hpp>
 
 namespace poot::ir::detail {
@@ -25,9 +26,6 @@ constexpr void rope(view<int64> at, const tensor& x, const tensor& cos, const te
       result.bits[static_cast<size_t>(row * last + i)] = evaluate(second || has_signs ? op::add : op::sub, t, t, kept, other);
     }
 }
-
-/// Keys that are joined as one: the chunks of numerics.md, "Attention".
-inline constexpr int64 attention_chunk = 256;
 
 /// q[…,L,D], k[…,S,D], v[…,S,E] and masks that broadcast into […,L,S] → […,L,E].
 template <class Float>

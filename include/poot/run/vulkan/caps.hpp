@@ -130,6 +130,7 @@ inline target target_of(const found_device& d, const measured_arithmetic& m) {
   c.sqrt_exact = m.sqrt_exact;
   c.max_nan = m.max_nan;
   c.pack_rne = m.pack_rne;
+  c.rope = c.attention = true;
   return t;
 }
 

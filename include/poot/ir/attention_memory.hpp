@@ -1,0 +1,27 @@
+#pragma once
+/// What a device keeps of each chunk of keys of an attention until all are joined.
+
+#include <poot/core/extent.hpp>
+#include <poot/core/target.hpp>
+
+namespace poot::ir {
+
+/// Keys that are joined as one: the chunks of numerics.md, "Attention".
+inline constexpr int64 attention_chunk = 256;
+
+/// Invocations of the workgroup of one query; fewer where a barrier costs much.
+constexpr int64 attention_workgroup(const device_caps& caps) { return caps.subgroup != 0 && caps.subgroup < 16 ? 32 : 64; }
+
+/// Bytes of workgroup memory for one query over at most `keys` keys and values of `columns` elements: the scores of a
+/// chunk; of each chunk its greatest score, the sum and the weighted values; one number for each of `workgroup` invocations.
+constexpr int64 attention_memory(extent keys, extent columns, int64 workgroup) {
+  const int64 chunks = (keys.bound() + attention_chunk - 1) / attention_chunk;
+  return 4 * (attention_chunk + workgroup + chunks * (columns.bound() + 2));
+}
+
+/// Whether that is what a target has; no workgroups, no limit.
+constexpr bool attention_fits(const device_caps& caps, extent keys, extent columns) {
+  return caps.max_workgroup == 0 || attention_memory(keys, columns, attention_workgroup(caps)) <= caps.shared_bytes;
+}
+
+}  // namespace poot::ir
