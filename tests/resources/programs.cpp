@@ -55,6 +55,9 @@ std::vector<std::pair<std::string, poot::ir::graph>> resource_programs() {
                       "output \"a\" = %1\noutput \"b\" = %2\noutput \"c\" = %3\noutput \"d\" = %4\noutput \"e\" = %5\n");
   add("convolution", "%x : f32[1,16,32,32] = input \"x\"\n%w : f32[32,16,3,3] = weight \"w\"\n"
                      "%y : f32[1,32,32,32] = conv2d %x, %w {stride=[1,1] pad=[1,1,1,1] dilation=[1,1] groups=1}\noutput \"y\" = %y\n");
+  add("rope", "%x : f32[5,7,10] = input \"x\"\n%c : f32[7,10] = input \"c\"\n%s : f32[7,10] = input \"s\"\n"
+              "%y : f32[5,7,10] = rope %x, %c, %s {width=10 adjacent=0 signed=1}\noutput \"y\" = %y\n");
+  add("greedy", "%l : f32[2,32000] = input \"l\"\n%t : i32[2,1] = reduce_argmax %l {axis=1}\noutput \"t\" = %t\n");
   add("random", "%s : u32[] = input \"s\"\n%o : u32[] = input \"o\"\n%r : f32[4096] = random_uniform %s, %o\noutput \"r\" = %r\n");
   return all;
 }
