@@ -19,11 +19,16 @@ int main(int argc, char** argv) {
   }
   samples all;
   size_t count = 0;
-  for (auto* family : {pointwise_samples, cast_samples, movement_samples, reduction_samples, row_samples, contraction_samples, packed_samples,
-                       leaf_samples, state_samples, dynamic_samples})
-    for (listed_sample& s : family())
-      if (s.name.starts_with(begins) && count++ % every == 0) all.push_back(std::move(s));
-  suite tests(std::move(all));
+  const auto add_family = [&](samples family, bool has_long_kernels) {
+    for (listed_sample& s : family) {
+      if (!s.name.starts_with(begins) || count++ % every != 0) continue;
+      s.has_long_kernels = has_long_kernels;
+      all.push_back(std::move(s));
+    }
+  };
+  for (auto* family : {pointwise_samples, cast_samples, movement_samples, leaf_samples, state_samples}) add_family(family(), false);
+  for (auto* family : {reduction_samples, row_samples, contraction_samples, packed_samples, dynamic_samples, chain_samples}) add_family(family(), true);
+  suite tests(std::move(all), std::getenv("POOT_LONG") != nullptr);
 
   executors on;
   std::string why_not;

@@ -26,6 +26,9 @@ class executor {
   virtual std::string name() const = 0;
   /// What programs are planned for.
   virtual target where() const = 0;
+  /// Its compiler takes long over kernels of contractions and of rows: where one of their kind has run, one in so many of the
+  /// others does.
+  virtual size_t one_long_kernel_in() const { return 1; }
   /// Told of programs that will be loaded, so that what they need can be compiled together.
   virtual void prepare(const std::vector<plan::program>&) {}
   /// Throws `error` where the program cannot run here.

@@ -27,6 +27,7 @@ class compiled_text final : public executor {
   compiled_text(std::string compiler, const target& t) : command_(std::move(compiler) + " -O1 -w"), target_(t) {}
   std::string name() const override { return "C++ text by " + command_; }
   target where() const override { return target_; }
+  size_t one_long_kernel_in() const override { return 8; }
 
   void prepare(const std::vector<plan::program>& coming) override {
     std::vector<std::string> missing;

@@ -10,6 +10,7 @@ class vulkan_executor final : public executor {
   explicit vulkan_executor(int index) : device_(index, {.staging = index % 2 == 1}) {}
   std::string name() const override { return std::string(device_.name()); }
   target where() const override { return device_.target(); }
+  size_t one_long_kernel_in() const override { return name().find("SwiftShader") != std::string::npos ? 24 : 8; }
   std::unique_ptr<machine> load(plan::program p) override {
     return std::make_unique<session_machine<run::vulkan::session>>(device_.load(std::move(p)));
   }

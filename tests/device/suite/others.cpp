@@ -5,10 +5,18 @@ namespace poot_tests {
 
 namespace {
 
+/// Of floats: a function of the host, refused elsewhere.
 struct doubled {
   static constexpr std::string_view name = "doubled";
   static constexpr int arity = 1, flops = 1;
-  static constexpr float evaluate(float x) { return x + x; }  // of floats: refused where there is no host
+  static constexpr float evaluate(float x) { return x + x; }
+};
+
+/// Recorded, and so of every device.
+struct blended {
+  static constexpr std::string_view name = "blended";
+  static constexpr int arity = 2, flops = 30;
+  static constexpr auto evaluate = [](auto x, auto y) { return x * tanh(y) + y / x; };
 };
 
 sample random_numbers(const std::string& name) {
@@ -83,11 +91,14 @@ sample dynamic(const std::string& name, dtype t) {
   return m.finish(6);
 }
 
-/// Numbers through a function of the user's.
+/// Numbers through functions of the user's.
+template <class Op>
 sample custom(const std::string& name, dtype t) {
   sample_maker m(name);
-  const uint32 x = m.input(type_of(t, 257)), in[1] = {m.apply(op::neg, {x})};
-  m.result(m.graph().apply(ir::custom_row_of<doubled>, {in, 1}));
+  const uint32 x = m.input(type_of(t, 257));
+  vec<uint32> in{m.apply(op::neg, {x})};
+  if (Op::arity == 2) in.push_back(m.input(type_of(t, 257), filling::mixed));
+  m.result(m.graph().apply(ir::custom_row_of<Op>, in));
   return m.finish();
 }
 
@@ -112,7 +123,10 @@ samples leaf_samples() {
     if (t != boolean) list("iota" + of, [=](const std::string& n) { return iotas(n, t); });
     list("constant" + of, [=](const std::string& n) { return constants(n, t); });
   }
-  for (dtype t : {f32, f16, bf16}) list("custom of " + std::string(name(t)), [=](const std::string& n) { return custom(n, t); });
+  for (dtype t : {f32, f16, bf16}) {
+    list("custom of the host of " + std::string(name(t)), [=](const std::string& n) { return custom<doubled>(n, t); });
+    list("custom of every device of " + std::string(name(t)), [=](const std::string& n) { return custom<blended>(n, t); });
+  }
   list("concat of 40 values", many_operands);
   return all;
 }

@@ -21,6 +21,7 @@ struct sample {
 struct listed_sample {
   std::string name;
   std::function<sample()> make;
+  bool has_long_kernels = false;
 };
 using samples = std::vector<listed_sample>;
 
@@ -107,5 +108,6 @@ samples packed_samples();
 samples leaf_samples();
 samples state_samples();
 samples dynamic_samples();
+samples chain_samples();
 
 }  // namespace poot_tests

@@ -16,7 +16,8 @@ using expected_refusals = std::set<std::pair<op, plan::capability>>;
 
 class suite {
  public:
-  explicit suite(samples all) : all_(std::move(all)) {}
+  /// Patient: an executor whose compiler takes long gets all samples too.
+  suite(samples all, bool is_patient) : all_(std::move(all)), is_patient_(is_patient) {}
 
   /// Runs every sample on every executor, two executors at once.
   void run(const executors& on);
@@ -36,6 +37,7 @@ class suite {
   struct referenced {
     std::string name;
     sample made;
+    bool has_long_kernels = false;
     std::map<std::pair<bool, bool>, reference> wanted;  ///< by fma_fused and flushes
     const std::vector<ir::interpretation>& on(const device_caps& caps, std::mutex& making);
   };
@@ -45,19 +47,21 @@ class suite {
   };
   struct counts {
     int ran = 0;
+    std::set<std::pair<op, dtype>> met;  ///< ops that ran, by the type of their first operand
+    int long_kernels = 0, left_out = 0;  ///< programs that add no op to those, and those of them that were left out
     std::map<std::string, int> refused;  ///< programs, by what is missing
     std::chrono::duration<double> took{};
-    counts& operator+=(const counts& more);
   };
 
   void run_some(executor& e, std::vector<referenced>& some);
   void run_one(executor& e, referenced& r, const planned_sample& p, counts& c);
   static std::string refused(executor& e, const referenced& r, const planned_sample& p, counts& c);
-  void note_ops(const ir::graph_view& g);
+  /// Whether the executor is spared a sample, because others have shown it these ops.
+  bool is_left_out(const executor& e, const referenced& r, const ir::graph_view& planned, counts& c) const;
   void check(const std::string& wrong, const std::string& where);
 
   samples all_;
-  std::set<std::pair<op, dtype>> met_;
+  bool is_patient_;
   std::map<std::string, counts> counted_;  ///< by executor
   std::mutex counting_, making_;  ///< of counts, and of what the interpreter gives
   int passed_ = 0, failed_ = 0, skipped_ = 0;
