@@ -222,6 +222,25 @@ void measure_planning(const bench_arguments& a, const report& out) {
   }
 }
 
+/// What replay saves the host, of dispatches that take no time themselves.
+void measure_replay(const bench_arguments& a, const report& out) {
+  if (!std::regex_search(replay_name, std::regex(a.only))) return;
+  std::vector<std::unique_ptr<device>> devices;
+  std::vector<contestant> all;
+  const float x[16]{};
+  for (const bool replay : {true, false}) {
+    devices.push_back(open_device(a.device, 0, replay));
+    device* const d = devices.back().get();
+    plan::options wanted;
+    wanted.fuse = false;
+    d->add_entry("main", plan::compile(additions(512), d->target(), wanted));
+    d->bind("main", "x", run::read_only(x, f32, 16));
+    all.push_back({replay ? "poot" : "poot-one-by-one", [d] { d->run("main"); }, d->program("main").dispatch_count()});
+  }
+  measure(all, a.seconds);
+  out.replay(all);
+}
+
 /// Names that nothing has are refused before anything is measured.
 void check_only(const bench_arguments& a, const std::vector<workload>& found) {
   if (!found.empty()) return;
@@ -230,6 +249,7 @@ void check_only(const bench_arguments& a, const std::vector<workload>& found) {
     if (std::find(names.begin(), names.end(), w.name) == names.end()) names.push_back(w.name);
   for (int64 count : planned_counts)
     if (a.device == "host") names.push_back(planning_name(count));
+  if (a.device != "host") names.push_back(replay_name);
   text all;
   for (const std::string& n : names) {
     if (std::regex_search(n, std::regex(a.only))) return;
@@ -260,6 +280,7 @@ int run_bench(const bench_arguments& a) {
     std::fflush(stdout);
   }
   if (on_host) measure_planning(a, out);
+  else measure_replay(a, out);
   return 0;
 }
 

@@ -55,6 +55,16 @@ void report::planning(int64 count, const contestant& c, double of_tenth) const {
   std::printf("; others use %.1f cores\n", others(c));
 }
 
+void report::replay(const std::vector<contestant>& all) const {
+  if (json_) {
+    for (const contestant& c : all) json(replay_name, f32, 0, 0, c);
+    return;
+  }
+  const auto each = [](const contestant& c) { return c.best() * 1e-3 / static_cast<double>(c.dispatches); };
+  std::printf("%-22s %-5s %9.1f %9.1f us  %.2f us a dispatch, one by one %.2f us (%.1f times as long); others use %.1f cores\n", replay_name, "",
+              all[0].best() * 1e-3, all[0].median() * 1e-3, each(all[0]), each(all[1]), each(all[1]) / each(all[0]), others(all[0]));
+}
+
 void report::json(const std::string& work, dtype t, double bytes, double flops, const contestant& c) const {
   std::printf("{\"workload\":\"%s\",\"peer\":\"%s\",\"dtype\":\"%s\",\"threads\":%d,\"ns_min\":%.0f,\"ns_median\":%.0f,\"runs\":%zu,"
               "\"others_cpu\":%.2f,\"page_faults\":%lld,\"cores\":%.2f,\"bytes_ideal\":%.0f,\"gbps\":%.2f,\"gflops\":%.2f,\"compile_s\":%.3f",

@@ -7,6 +7,8 @@
 
 namespace poot::tool {
 
+inline constexpr const char* replay_name = "replay_512";
+
 class report {
  public:
   /// `device` as a person knows it; `threads` of the host, 0 where another device works.
@@ -19,6 +21,8 @@ class report {
   void lines(const workload& w, double bytes, const std::vector<contestant>& all) const;
   /// Planning `count` equations; `of_tenth` ns were best for a tenth of them, 0: unknown.
   void planning(int64 count, const contestant& c, double of_tenth) const;
+  /// Dispatches that do nothing to speak of, replayed together and submitted one by one.
+  void replay(const std::vector<contestant>& all) const;
 
  private:
   void json(const std::string& work, dtype t, double bytes, double flops, const contestant& c) const;

@@ -31,6 +31,9 @@ struct workload {
 
 std::vector<workload> workloads();
 
+/// y = x + 1 + 1 …, `count` times, of 16 elements.
+ir::graph additions(int64 count);
+
 /// About `count` equations in blocks of norms, products, residuals and pointwise chains.
 ir::graph graph_to_plan(int64 count);
 
