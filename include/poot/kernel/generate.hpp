@@ -1,8 +1,9 @@
 #pragma once
-/// The kernel of a launch: one generator for each family.
+/// The kernel of a launch: one generator for each family, or one that is shipped.
 
 #include <poot/kernel/attention.hpp>
 #include <poot/kernel/contraction.hpp>
+#include <poot/kernel/imported.hpp>
 #include <poot/kernel/metadata.hpp>
 #include <poot/kernel/movement.hpp>
 #include <poot/kernel/pointwise.hpp>
@@ -12,9 +13,9 @@
 
 namespace poot::kernel {
 
-/// `l` is a launch of `p`, or of its prologue. Throws where a device has no form of an equation, which the planner
-/// refuses before.
-constexpr kernel generate(const program_view& p, const launch& l) {
+/// What a generator writes for launch `l` of `p`, or of its prologue, whatever body its plan says it has. Throws where no
+/// device has a kernel for an equation, which the planner refuses before.
+constexpr kernel generated_kernel(const program_view& p, const launch& l) {
   switch (l.kind) {
     case fuse::region_kind::pointwise: return pointwise_kernel(p, l);
     case fuse::region_kind::row: return row_kernel(p, l);
@@ -26,6 +27,13 @@ constexpr kernel generate(const program_view& p, const launch& l) {
     case fuse::region_kind::generator: break;
   }
   return random_kernel(p, l);
+}
+
+/// The kernel of launch `l` of `p`, or of its prologue: the body that its plan says. (The text of a program for the host is
+/// that of its generators: what the host runs is compiled.)
+constexpr kernel generate(const program_view& p, const launch& l) {
+  if (l.body == plan::origin::imported && p.planned_for.kind != backend::host) return imported_kernel(p, l);
+  return generated_kernel(p, l);
 }
 
 }  // namespace poot::kernel

@@ -6,6 +6,7 @@
 #include <poot/ir/verify.hpp>
 #include <poot/pass/pipeline.hpp>
 #include <poot/plan/countable.hpp>
+#include <poot/plan/imported.hpp>
 #include <poot/plan/kernels.hpp>
 #include <poot/plan/storage.hpp>
 
@@ -51,7 +52,6 @@ class launch_builder {
   constexpr launch build(const fuse::partition::region& r, uint32 index) {
     launch l;
     l.kind = r.kind;
-    l.body = r.kind == fuse::region_kind::contraction ? origin::imported : origin::generated;
     if (r.kind == fuse::region_kind::attention) l.compares = comparison::restructured;
     l.members = keep(regions_.members_of(r));
     l.inputs.first = static_cast<uint32>(p_.ids.size());
@@ -204,9 +204,10 @@ constexpr program plan_beside(const graph_view& g, const target& where, fuse::pa
   p.declined = std::move(regions.declines);
   storage_planner(p, g, regions);
   count_copying_updates(p, g);
+  refuse_missing(p, g);
+  choose_bodies(p, g);
   share_kernels(p, g);
   find_sections(p);
-  refuse_missing(p, g);
   refuse_buffers(p, g);
   return p;
 }

@@ -142,6 +142,8 @@ struct program_explainer {
     names(l.inputs);
     out << "; writes";
     names(l.outputs);
+    if (const shipped_kernel s = shipped_of(p, l); s.family != shipped::none) out << "; imported, " << name(s);
+    if (l.body == origin::none) out << "; no kernel";
     if (saved.dispatches > 0) {
       out << "; saves ";
       count(saved.dispatches, "dispatch", "dispatches");

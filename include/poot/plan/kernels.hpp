@@ -1,13 +1,16 @@
 #pragma once
 /// The table of distinct kernels, and the sections that repeat.
 
-#include <poot/plan/program.hpp>
+#include <poot/plan/imported.hpp>
 
 namespace poot::plan::detail {
 
 /// A region's structure without the extents: ops, element types, how members read each other and which inputs they share,
-/// which axes broadcast. Launches of equal structure share a kernel; extents go to its metadata.
+/// which axes broadcast. Launches of equal structure share a kernel; extents go to its metadata. Launches of one shipped
+/// kernel share it.
 constexpr uint64 hash_region(const program_view& p, const graph_view& g, const launch& l, uint32* local) {
+  if (const shipped_kernel s = shipped_of(p, l); s.family != shipped::none)
+    return mix(mix(hash_text(name(s.family)), static_cast<uint64>(s.written_for)), static_cast<uint64>(s.format));
   uint64 h = static_cast<uint64>(l.kind);
   uint32 next = 0;
   const uint32 *const inputs = p.ids.first + l.inputs.first, *const members = p.ids.first + l.members.first,
@@ -43,7 +46,8 @@ constexpr void share_kernels(program& p, const graph_view& g) {
   size_t capacity = 16;
   while (capacity < 2 * p.launches.size()) capacity *= 2;
   vec<uint32> table(capacity, 0xffffffffu);
-  const program_view v = p.view_of();
+  program_view v = p.view_of();
+  v.graph = g;
   for (uint32 i = 0; i < p.launches.size(); ++i) {
     const uint64 h = hash_region(v, g, p.launches[i], numbers.data());
     size_t at = h & (capacity - 1);

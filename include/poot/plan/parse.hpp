@@ -171,7 +171,7 @@ struct program_reader : ir::detail::graph_reader {
   constexpr void read_launch(size_t where, vec<launch>& to, vec<size_t>& places) {
     launch l;
     l.kind = one_of("a kind of region", fuse::region_kind::attention, [](fuse::region_kind k) { return fuse::name(k); });
-    l.body = one_of("generated or imported", origin::imported, [](origin o) { return name(o); });
+    l.body = one_of("generated, imported or none", origin::none, [](origin o) { return name(o); });
     l.compares = one_of("a comparison class", comparison::approximate, [](comparison c) { return name(c); });
     expect('{');
     l.kernel = count_field("kernel");

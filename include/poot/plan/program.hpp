@@ -10,13 +10,16 @@ namespace poot::plan {
 using ir::graph_view;
 using ir::slice_of;
 
-/// What a dispatch's body is: written for this region, or a kernel that the library ships.
-enum class origin : uint8 { generated, imported };
+/// What a dispatch's body is: written for this region, a kernel that the library ships, or nothing, where the target refuses
+/// an equation of it.
+enum class origin : uint8 { generated, imported, none };
 
 /// How far a plan's values may be from one dispatch per equation (numerics.md, "Comparison classes").
 enum class comparison : uint8 { exact, reordered, restructured, approximate };
 
-constexpr std::string_view name(origin o) { return o == origin::generated ? "generated" : "imported"; }
+constexpr std::string_view name(origin o) {
+  return o == origin::generated ? "generated" : o == origin::imported ? "imported" : "none";
+}
 constexpr std::string_view name(comparison c) {
   switch (c) {
     case comparison::exact: return "exact";
