@@ -10,6 +10,7 @@
 #include <poot/pass/prepare_reductions.hpp>
 #include <poot/pass/recognize_attention.hpp>
 #include <poot/pass/recognize_packed.hpp>
+#include <poot/pass/recognize_rope.hpp>
 #include <poot/pass/split_argmax.hpp>
 
 namespace poot::pass {
@@ -65,6 +66,7 @@ constexpr prepared run_passes(const graph_view& traced, const target& where, boo
   made(canonicalise(std::move(g), p.notes), pass_id::canonicalise);
   made(cse(std::move(g), p.notes), pass_id::cse);
   made(fold_iota(std::move(g), p.notes), pass_id::fold_iota);
+  made(recognize_rope(std::move(g), where, p.notes), pass_id::recognize_rope);
   made(recognize_attention(std::move(g), where, strict, p.notes), pass_id::recognize_attention);
   made(dce(std::move(g), p.notes), pass_id::dce);
   const size_t before = p.notes.changed.size();

@@ -33,7 +33,7 @@ struct numerical_decline {
 };
 
 enum class pass_id : uint8 {
-  canonicalise, cse, fold_iota, recognize_attention, dce, recognize_packed, fold_widening_casts,
+  canonicalise, cse, fold_iota, recognize_rope, recognize_attention, dce, recognize_packed, fold_widening_casts,
   split_argmax, prepare_reductions,
 };
 
@@ -42,6 +42,7 @@ constexpr std::string_view name(pass_id id) {
     case pass_id::canonicalise: return "canonicalise";
     case pass_id::cse: return "cse";
     case pass_id::fold_iota: return "fold_iota";
+    case pass_id::recognize_rope: return "recognize_rope";
     case pass_id::recognize_attention: return "recognize_attention";
     case pass_id::dce: return "dce";
     case pass_id::recognize_packed: return "recognize_packed";
