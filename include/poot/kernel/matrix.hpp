@@ -23,10 +23,10 @@ class matrix_code {
  protected:
   constexpr void choose_size() {
     const int64 rows = e_.type.extents[m_].bound(), columns = e_.type.extents[n_].bound();
-    const size_t steps = code_.members().size() - 1;
+    const uint32 weight = text_weight(g_, code_.members());
     uint32 most = packed_ ? 16 : 64;  // results: the text of the steps behind the product is written for each
-    if (steps > 4) most = 32;
-    if (steps > 10) most = 16;
+    if (weight > 8) most = 32;
+    if (weight > 24) most = 16;
     rows_ = indexed_ || rows <= 1 ? 1 : rows <= 2 ? 2 : rows <= 4 || packed_ ? 4 : 8;
     columns_ = rows_ == 1 || packed_ ? 4 : 8;
     while (columns_ > 1 && columns_ / 2 >= columns) columns_ /= 2;

@@ -16,12 +16,12 @@ namespace poot::kernel {
 /// Lanes that a workgroup folds at most.
 inline constexpr uint32 most_lanes = 256;
 
-/// Invocations of a workgroup that reduces over `n` in a region of `members` equations. Devices whose invocations step
+/// Invocations of a workgroup that reduces over `n` in a region of such a text_weight. Devices whose invocations step
 /// together in small numbers are processors, where a barrier costs more than more lanes an invocation, as long as the text
 /// for them stays short; elsewhere every invocation takes one run of lanes.
-constexpr uint32 reducing_workgroup(const device_caps& caps, extent n, size_t members) {
+constexpr uint32 reducing_workgroup(const device_caps& caps, extent n, uint32 weight) {
   if (caps.subgroup == 0 || caps.subgroup >= 16) return most_lanes / 4;
-  return !n.is_dynamic() && n.code % most_lanes == 0 && members <= 12 ? 8 : 32;
+  return !n.is_dynamic() && n.code % most_lanes == 0 && weight <= 32 ? 8 : 32;
 }
 
 /// Reduces for one workgroup after the other; every invocation gets the result.

@@ -8,6 +8,20 @@
 
 namespace poot::kernel {
 
+/// How long the text of one element of these equations is, about: flops, and what rounds to narrow floats by integer code.
+/// Drivers compile long kernels slowly.
+constexpr uint32 text_weight(const ir::graph_view& g, view<uint32> members) {
+  uint32 weight = 0;
+  for (uint32 id : members) {
+    const ir::eqn& e = g[id];
+    if (ir::is_contraction(e.kind)) continue;
+    if (e.custom)
+      for (const ir::custom_step& s : e.custom->steps) weight += ir::row(s.kind).flops;
+    weight += ir::row(e.kind).flops + (e.type.element == dtype::f16 ? 16u : e.type.element == dtype::bf16 ? 4u : 0u);
+  }
+  return weight;
+}
+
 /// Consecutive elements of a space that one invocation computes together.
 struct element_run {
   vec<position> at;     ///< of each element

@@ -27,7 +27,7 @@ constexpr kernel row_kernel(const program_view& p, const launch& l) {
     if (ir::is_reduction(g[id].kind)) space_of = g.operands(id)[0];
   const tensor_type space = g.type(space_of);
   const int last = space.rank - 1;
-  builder k("row", reducing_workgroup(p.planned_for.caps, space.last(), p(l.members).size()));
+  builder k("row", reducing_workgroup(p.planned_for.caps, space.last(), text_weight(g, p(l.members))));
   k.count_groups();
   region_code code(k, p, l);
   group_reducer reducer(k, detail::has_argmax(p, l));

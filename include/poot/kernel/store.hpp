@@ -75,9 +75,9 @@ constexpr uint32 run_length(const region_code& code) {
   for (uint32 id : code.inputs())
     if (!is_packed(code.graph().type(id).element)) look(id);
   for (uint32 id : code.outputs()) look(id);
-  const size_t members = code.members().size();
-  if (narrow && !small && members <= 6) return 8;
-  if (small || members <= (narrow ? 24 : 48)) return 4;
+  const uint32 weight = text_weight(code.graph(), code.members());
+  if (narrow && !small && weight <= 24) return 8;
+  if (small || weight <= 48) return 4;
   return narrow ? 2 : 1;
 }
 
