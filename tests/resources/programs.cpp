@@ -58,6 +58,11 @@ std::vector<std::pair<std::string, poot::ir::graph>> resource_programs() {
   add("rope", "%x : f32[5,7,10] = input \"x\"\n%c : f32[7,10] = input \"c\"\n%s : f32[7,10] = input \"s\"\n"
               "%y : f32[5,7,10] = rope %x, %c, %s {width=10 adjacent=0 signed=1}\noutput \"y\" = %y\n");
   add("greedy", "%l : f32[2,32000] = input \"l\"\n%t : i32[2,1] = reduce_argmax %l {axis=1}\noutput \"t\" = %t\n");
+  add("shipped", "%a : f32[512,512] = input \"a\"\n%b : f32[512,512] = weight \"b\"\n%v : f32[1,512] = input \"v\"\n%l : f32[64,4096] = input \"l\"\n"
+                 "%c : f32[8,1,512] = input \"c\"\n%d : f32[8,512,512] = input \"d\"\n%h : bf16[512,512] = input \"h\"\n"
+                 "%0 : f32[512,512] = matmul %a, %b\n%1 : f32[1,512] = matmul %v, %b\n%2 : f32[8,1,512] = matmul %c, %d\n"
+                 "%3 : i32[64,1] = reduce_argmax %l {axis=1}\n%4 : f32[512,512] = cast %h\n"
+                 "output \"a\" = %0\noutput \"b\" = %1\noutput \"c\" = %2\noutput \"d\" = %3\noutput \"e\" = %4\n");
   add("random", "%s : u32[] = input \"s\"\n%o : u32[] = input \"o\"\n%r : f32[4096] = random_uniform %s, %o\noutput \"r\" = %r\n");
   return all;
 }
