@@ -60,10 +60,11 @@ sample epilogue(const std::string& name, dtype a, dtype b, dtype to, dtype store
 /// Two projections of one value, gated.
 sample siblings(const std::string& name, dtype t) {
   sample_maker m(name);
+  const int64 depth = row(t).block_elements == 256 ? 256 : 96;
   for (int64 rows : {1, 9}) {
-    const uint32 x = m.input(type_of(f32, rows, 96), filling::plain);
-    const uint32 a = m.apply(op::matmul, {x, m.weight(type_of(t, 40, 96))}, {1}, type_of(f32));
-    const uint32 b = m.apply(op::matmul, {x, m.weight(type_of(t, 40, 96))}, {1}, type_of(f32));
+    const uint32 x = m.input(type_of(f32, rows, depth), filling::plain);
+    const uint32 a = m.apply(op::matmul, {x, m.weight(type_of(t, 40, depth))}, {1}, type_of(f32));
+    const uint32 b = m.apply(op::matmul, {x, m.weight(type_of(t, 40, depth))}, {1}, type_of(f32));
     m.result(m.apply(op::mul, {m.apply(op::tanh, {a}), b}));
   }
   return m.finish();

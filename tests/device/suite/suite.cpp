@@ -87,8 +87,11 @@ void suite::run(const executors& on) {
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, name_and_die);
   for (size_t first = 0; first < all_.size(); first += samples_at_once) {
     std::vector<referenced> some;
-    for (size_t i = first; i < all_.size() && i < first + samples_at_once; ++i)
-      some.push_back({all_[i].name, all_[i].make(), all_[i].has_long_kernels, {}});
+    for (size_t i = first; i < all_.size() && i < first + samples_at_once; ++i) try {
+        some.push_back({all_[i].name, all_[i].make(), all_[i].has_long_kernels, {}});
+      } catch (const std::exception& thrown) {
+        check(std::string("no program: ") + thrown.what(), all_[i].name);
+      }
     std::atomic<size_t> next = 0;
     const auto work = [&] {
       for (size_t i; (i = next++) < on.size();) run_some(*on[i], some);
