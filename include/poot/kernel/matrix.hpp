@@ -32,6 +32,7 @@ class matrix_code {
     while (columns_ > 1 && columns_ / 2 >= columns) columns_ /= 2;
     // few columns in whole tiles rather than many branches at their end
     while (columns_ > 1 && !detail::divides_row(columns_, e_.type) && columns < 64) columns_ /= 2;
+    if (e_.type.element_count() < small_space / 2) rows_ = 1, columns_ = columns_ < 4 ? columns_ : 4;
     while (rows_ > 1 && rows_ * columns_ > most) rows_ /= 2;
   }
 

@@ -71,7 +71,7 @@ constexpr kernel row_kernel(const program_view& p, const launch& l) {
     }
     if (!whole.ids.empty()) {
       // runs, and the words in them, do not cross rows where the rows are whole runs
-      const uint32 wanted = run_length(code), length = wanted < whole.pack ? whole.pack : wanted;
+      const uint32 length = run_length(code, whole, space);
       const uint32 step = detail::divides_row(length, space) ? length : detail::divides_row(whole.pack, space) ? whole.pack : 1;
       k.for_(lane * word(step), columns, k.so_far().workgroup * step, [&](word c) {
         if (step == 1 && whole.pack > 1) return store_each(k, code, whole, space, column(c), row * columns + c);

@@ -63,9 +63,14 @@ constexpr bool divides_row(uint32 run, const tensor_type& space) {
 
 }  // namespace detail
 
+/// Elements of a space below which nothing is won by moving four words at a time.
+inline constexpr int64 small_space = 4096;
+
 /// How many consecutive elements an invocation computes where memory is moved four words at a time: as many as four words
-/// hold of 4-byte elements, twice that where there are 2-byte ones. Fewer in large regions, whose text is written for each.
-constexpr uint32 run_length(const region_code& code) {
+/// hold of 4-byte elements, twice that where there are 2-byte ones. Fewer in large regions, whose text is written for each;
+/// one word of the narrowest output where the space is small.
+constexpr uint32 run_length(const region_code& code, const output_list& to, const tensor_type& space) {
+  if (space.element_count() < small_space) return to.pack;
   bool narrow = false, small = false;
   const auto look = [&](uint32 id) {
     const uint32 own = elements_per_word(code.graph().type(id).element);
@@ -77,8 +82,7 @@ constexpr uint32 run_length(const region_code& code) {
   for (uint32 id : code.outputs()) look(id);
   const uint32 weight = text_weight(code.graph(), code.members());
   if (narrow && !small && weight <= 24) return 8;
-  if (small || weight <= 48) return 4;
-  return narrow ? 2 : 1;
+  return small || weight <= 48 ? 4 : to.pack;
 }
 
 /// Stores the elements of a run, the first of them number `first`: whole words, four at a time, where the run is aligned.

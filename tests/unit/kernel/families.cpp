@@ -75,6 +75,22 @@ TEST_CASE("pointwise kernels store whole words of every element type, tails too"
     }
 }
 
+TEST_CASE("four words at a time: spaces large enough, with every way an operand lies in them") {
+  for (const char* t : {"f32", "f16", "bf16", "i32", "u8"})
+    for (const char* space : {"[3,16,128]", "[5,7,11,16]", "[8,641]", "[4100]"}) {
+      const std::string extents = space, last = extents.find(',') == std::string::npos ? extents : "[" + extents.substr(extents.rfind(',') + 1);
+      std::string ones = extents;  // the last extent is 1
+      ones.replace(ones.find_last_of("[,") + 1, std::string::npos, "1]");
+      const std::string type = t;
+      CHECK_MESSAGE(disagreement(graph_of("%x : " + type + extents + " = input \"x\"\n%r : " + type + last + " = input \"r\"\n%o : " + type + ones +
+                                          " = input \"o\"\n%0 : " + type + extents + " = add %x, %r\n%1 : " + type + extents +
+                                          " = mul %0, %o\noutput \"y\" = %1\n")) == "", type, space);
+    }
+  for (const char* columns : {"512", "516", "513"})  // rows of whole runs, and others
+    CHECK(disagreement(graph_of(with("%x : f32[9,$] = input \"x\"\n%b : bf16[$] = input \"b\"\n%w : f32[$] = cast %b\n%m : f32[9,1] = reduce_max %x {axis=1}\n"
+                                     "%0 : f32[9,$] = sub %x, %m\n%1 : f32[9,$] = mul %0, %w\n%2 : f16[9,$] = cast %1\noutput \"y\" = %1\noutput \"z\" = %2\n", columns))) == "");
+}
+
 TEST_CASE("pointwise kernels mix outputs of several widths") {
   for (const char* n : {"1", "6", "7", "1027"})
     CHECK(disagreement(graph_of(with("%x : f32[$] = input \"x\"\n%h : f16[$] = cast %x\n%b : i8[$] = cast %x\n%q : i32[$] = lt %x, f32(0.5)\n"
