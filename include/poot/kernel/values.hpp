@@ -97,6 +97,7 @@ constexpr word operator>>(word a, word b) {
   return detail::record<word>(opcode::shr, a, b);
 }
 constexpr word shift_right_signed(word a, word b) {
+  if (detail::all_literal(a, b)) return static_cast<uint32>(static_cast<int32>(a.id) >> b.id);
   if (detail::is_literal(b, 0)) return a;
   return detail::record<word>(opcode::shr_signed, a, b);
 }

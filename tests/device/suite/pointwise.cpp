@@ -32,6 +32,19 @@ sample binary(const std::string& name, dtype t, op o) {
   return m.finish();
 }
 
+/// Constants as operands: what a kernel knows of them it may compute when it is made.
+sample by_constants(const std::string& name, dtype t) {
+  sample_maker m(name);
+  const uint32 x = m.input(type_of(t, 257));
+  for (op o : binary_ops(t))
+    for (uint64 bits : {uint64{0}, edges_of(t).back()}) {
+      const uint32 constant = m.graph().literal(t, bits);
+      m.result(m.apply(o, {x, constant}));
+      m.result(m.apply(o, {constant, x}));
+    }
+  return m.finish();
+}
+
 /// Bits of what is picked, NaNs of the branch not taken included.
 sample selection(const std::string& name, dtype t) {
   sample_maker m(name);
@@ -108,6 +121,7 @@ samples pointwise_samples() {
     const std::string of(name(t));
     for (op o : unary_ops(t)) list("pointwise " + std::string(name(o)) + " of " + of, [=](const std::string& n) { return unary(n, t, o); });
     for (op o : binary_ops(t)) list("pointwise " + std::string(name(o)) + " of " + of, [=](const std::string& n) { return binary(n, t, o); });
+    if (is_integer(t)) list("pointwise by constants of " + of, [=](const std::string& n) { return by_constants(n, t); });
     list("pointwise select of " + of, [=](const std::string& n) { return selection(n, t); });
     list("pointwise shapes of " + of, [=](const std::string& n) { return shapes(n, t); });
     if (t == boolean) continue;
