@@ -10,10 +10,13 @@
 
 namespace poot::kernel {
 
+/// Results from which on a driver's time to compile a large tile is won back.
+inline constexpr int64 large_result = 1 << 17;
+
 class matrix_code {
  public:
   constexpr matrix_code(builder& k, const program_view& p, region_code& code, uint32 head)
-      : k_(k), g_(p.graph), code_(code), shape_(code.shape()), head_(head), e_(g_[head]), a_(g_.operands(e_)[0]), b_(g_.operands(e_)[1]),
+      : k_(k), is_processor_(p.planned_for.caps.subgroup != 0 && p.planned_for.caps.subgroup < 16), g_(p.graph), code_(code), shape_(code.shape()), head_(head), e_(g_[head]), a_(g_.operands(e_)[0]), b_(g_.operands(e_)[1]),
         indexed_(g_.operands(e_).size() == 3), packed_(is_packed(g_.type(b_).element)), m_(e_.type.rank - 2), n_(e_.type.rank - 1) {
     const view<int64> attrs = g_.attrs(e_);
     transposed_ = indexed_ || packed_ || (!attrs.empty() && attrs[0] != 0);
@@ -32,7 +35,11 @@ class matrix_code {
     while (columns_ > 1 && columns_ / 2 >= columns) columns_ /= 2;
     // few columns in whole tiles rather than many branches at their end
     while (columns_ > 1 && !detail::divides_row(columns_, e_.type) && columns < 64) columns_ /= 2;
-    if (e_.type.element_count() < small_space / 2) rows_ = 1, columns_ = columns_ < 4 ? columns_ : 4;
+    const int64 results = e_.type.element_count();
+    // processors compile their own tiles, which are long: where few results may be there, shorter ones
+    const uint32 enough = results < small_space / 2 ? 4 : is_processor_ && (results < large_result || e_.type.is_dynamic()) ? 16 : 64;
+    if (columns_ > 4 && enough < 64) columns_ = 4;
+    if (enough < most) most = enough;
     while (rows_ > 1 && rows_ * columns_ > most) rows_ /= 2;
   }
 
@@ -122,6 +129,7 @@ class matrix_code {
   }
 
   builder& k_;
+  bool is_processor_;  ///< few invocations step together
   const ir::graph_view& g_;
   region_code& code_;
   const geometry& shape_;

@@ -65,7 +65,8 @@ class group_reducer {
             for (uint32 r = 0; r < each; ++r) take_run(r, i + start_of(r));
           });
         k_.if_(has_rest ? below(whole, end) : flag(false), [&] {
-          for (uint32 r = 0; r < each; ++r) {
+          const int64 most_left = known.is_dynamic() ? lanes : known.code % lanes;
+          for (uint32 r = 0; r < each && r * spread * run_ < most_left; ++r) {
             const word at = whole + start_of(r);
             if (in_runs) {
               k_.if_(below(at, end), [&] { take_run(r, at); });

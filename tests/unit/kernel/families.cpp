@@ -187,6 +187,9 @@ TEST_CASE("products of matrices larger than a tile, with rows and columns left o
   check("9", "72", "f16", "abs");
   check("70", "66", "f32", "tanh");
   check("67", "132", "bf16", "abs");
+  // results enough for the largest tiles of every device
+  CHECK(disagreement(graph_of("%a : f32[525,8] = input \"a\"\n%b : f32[256,8] = input \"b\"\n%c : f32[525,256] = matmul %a, %b {transpose_b=1}\n"
+                              "%d : f32[525,256] = neg %c\noutput \"d\" = %d\n")) == "");
 }
 
 TEST_CASE("convolutions with strides, padding, dilation and groups") {
