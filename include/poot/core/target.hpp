@@ -49,6 +49,8 @@ struct device_caps {
   bool pack_rne = false;         ///< packing to f16 rounds to nearest even, subnormals too
   bool rope = false;             ///< there is a kernel for rope
   bool attention = false;        ///< there is a kernel for attention
+  /// Few invocations step together, as lanes of a processor's vectors: a barrier costs much, and shared memory saves nothing.
+  constexpr bool is_processor() const { return subgroup != 0 && subgroup < 16; }
   constexpr bool operator==(const device_caps&) const = default;
 };
 

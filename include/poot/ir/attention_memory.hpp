@@ -10,7 +10,7 @@ namespace poot::ir {
 inline constexpr int64 attention_chunk = 256;
 
 /// Invocations of the workgroup of one query; fewer where a barrier costs much.
-constexpr int64 attention_workgroup(const device_caps& caps) { return caps.subgroup != 0 && caps.subgroup < 16 ? 32 : 64; }
+constexpr int64 attention_workgroup(const device_caps& caps) { return caps.is_processor() ? 32 : 64; }
 
 /// Bytes of workgroup memory for one query over at most `keys` keys and values of `columns` elements: the scores of a
 /// chunk; of each chunk its greatest score, the sum and the weighted values; one number for each of `workgroup` invocations.

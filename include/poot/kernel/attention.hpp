@@ -65,15 +65,8 @@ class attention_code {
     return base;
   }
 
-  constexpr vec<number> values(uint32 id, word first, uint32 count) {
-    vec<number> out;
-    const bool aligned = shape_.offset(id).is_literal() && !shape_.is_strided(id);
-    for (const scalar& x : code_.load_elements(code_.input(id), g_.type(id).element, first, count, aligned)) out.push_back(value_of(x));
-    return out;
-  }
   static constexpr uint32 run_of(const tensor_type& t) { return detail::divides_row(4, t) ? 4 : 1; }
 
-  constexpr number madd(number a, number b, number sum) { return e_.sum.fused ? fma(a, b, sum) : add(sum, mul(a, b)); }
   static constexpr number greater(number a, number b) {
     return from_bits(detail::extremum(true, {dtype::f32, to_bits(a)}, {dtype::f32, to_bits(b)}));
   }
@@ -86,7 +79,7 @@ class attention_code {
     chunked_sums dot(k_, e_.sum, 1);
     dot.run(shape_.extent_of(in_[1], k.rank - 1), [&](word first, word end) {
       k_.for_(first, end, depth, [&](word d) {
-        const vec<number> x = values(in_[0], query_ + d, depth), y = values(in_[1], at + d, depth);
+        const vec<number> x = code_.load_numbers(in_[0], query_ + d, depth, true), y = code_.load_numbers(in_[1], at + d, depth, true);
         for (uint32 i = 0; i < depth; ++i) dot.take(0, x[i], y[i]);
       });
     });
@@ -143,7 +136,7 @@ class attention_code {
       o.run(count, [&](word from, word end) {
         k_.for_(from, end, 1u, [&](word j) {
           const number p = k_.load<number>(scores_, j);
-          const vec<number> x = values(in_[2], values_at + (first + j) * step + c, run);
+          const vec<number> x = code_.load_numbers(in_[2], values_at + (first + j) * step + c, run, true);
           for (uint32 d = 0; d < run; ++d) o.take(d, p, x[d]);
         });
       });
@@ -187,7 +180,7 @@ class attention_code {
     k_.barrier();
     k_.for_(0u, chunks, 1u, [&](word i) {
       const number weight = k_.load<number>(greatest_, i), l = k_.load<number>(sums_, i), before = k_.read(sum);
-      k_.assign(sum, madd(weight, l, before));
+      k_.assign(sum, multiply_add(e_.sum, weight, l, before));
     });
     const number all = k_.read(sum);
     const uint32 run = run_of(e_.type);
@@ -199,7 +192,7 @@ class attention_code {
         const number weight = k_.load<number>(greatest_, i);
         for (uint32 d = 0; d < run; ++d) {
           const number part = k_.load<number>(parts_, i * columns_ + c + word(d)), before = k_.read(o[d]);
-          k_.assign(o[d], madd(weight, part, before));
+          k_.assign(o[d], multiply_add(e_.sum, weight, part, before));
         }
       });
       vec<scalar> results;

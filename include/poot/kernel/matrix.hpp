@@ -13,13 +13,18 @@ namespace poot::kernel {
 /// Results from which on a driver's time to compile a large tile is won back.
 inline constexpr int64 large_result = 1 << 17;
 
+/// Whether a product reads b[n, k]: weights as checkpoints keep them, packed or chosen by an index.
+constexpr bool reads_b_along_k(const ir::graph_view& g, const ir::eqn& e) {
+  const view<int64> attrs = g.attrs(e);
+  return g.operands(e).size() == 3 || is_packed(g.type(g.operands(e)[1]).element) || (!attrs.empty() && attrs[0] != 0);
+}
+
 class matrix_code {
  public:
   constexpr matrix_code(builder& k, const program_view& p, region_code& code, uint32 head)
-      : k_(k), is_processor_(p.planned_for.caps.subgroup != 0 && p.planned_for.caps.subgroup < 16), g_(p.graph), code_(code), shape_(code.shape()), head_(head), e_(g_[head]), a_(g_.operands(e_)[0]), b_(g_.operands(e_)[1]),
+      : k_(k), is_processor_(p.planned_for.caps.is_processor()), g_(p.graph), code_(code), shape_(code.shape()), head_(head), e_(g_[head]), a_(g_.operands(e_)[0]), b_(g_.operands(e_)[1]),
         indexed_(g_.operands(e_).size() == 3), packed_(is_packed(g_.type(b_).element)), m_(e_.type.rank - 2), n_(e_.type.rank - 1) {
-    const view<int64> attrs = g_.attrs(e_);
-    transposed_ = indexed_ || packed_ || (!attrs.empty() && attrs[0] != 0);
+    transposed_ = reads_b_along_k(g_, e_);
     choose_size();
   }
 
@@ -84,15 +89,6 @@ class matrix_code {
     return moved_inside(chosen, shape_.extent_of(b_, 0));
   }
 
-  /// `count` consecutive values of an operand from a multiple of `count` on.
-  constexpr vec<number> values(uint32 id, word first, uint32 count, bool aligned) {
-    vec<number> out;
-    const dtype t = g_.type(id).element;
-    for (const scalar& x : code_.load_elements(code_.input(id), t, first, count, aligned && shape_.offset(id).is_literal()))
-      out.push_back(value_of(x));
-    return out;
-  }
-
   /// Whether tiles of `tile` end where an axis of the result does.
   constexpr bool ends_with(int axis, uint32 tile) const {
     const extent e = e_.type.extents[axis];
@@ -129,7 +125,7 @@ class matrix_code {
   }
 
   builder& k_;
-  bool is_processor_;  ///< few invocations step together
+  bool is_processor_;
   const ir::graph_view& g_;
   region_code& code_;
   const geometry& shape_;

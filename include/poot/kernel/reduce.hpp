@@ -20,7 +20,7 @@ inline constexpr uint32 most_lanes = 256;
 /// together in small numbers are processors, where a barrier costs more than more lanes an invocation, as long as the text
 /// for them stays short; elsewhere every invocation takes one run of lanes.
 constexpr uint32 reducing_workgroup(const device_caps& caps, extent n, uint32 weight) {
-  if (caps.subgroup == 0 || caps.subgroup >= 16) return most_lanes / 4;
+  if (!caps.is_processor()) return most_lanes / 4;
   return !n.is_dynamic() && n.code % most_lanes == 0 && weight <= 32 ? 8 : 32;
 }
 

@@ -117,11 +117,14 @@ class region_code {
     return load_element(k_, input(id), t, shape_.index(id, space, at));
   }
 
-  /// The first `count` elements of unpacked type `t` from element `first` on; `aligned`: `first` is a multiple of `count`.
-  constexpr vec<scalar> load_elements(buffer_id from, dtype t, word first, uint32 count, bool aligned) {
+  /// `count` elements of an unpacked input from element `first` of its storage on; `aligned`: `first` is a multiple of `count`,
+  /// but for where a window begins.
+  constexpr vec<scalar> load_elements(uint32 id, word first, uint32 count, bool aligned) {
     vec<scalar> out;
+    const buffer_id from = input(id);
+    const dtype t = p_.graph.type(id).element;
     const uint32 own = elements_per_word(t), words = count / own;
-    if (!aligned || count % own != 0) {
+    if (!aligned || !shape_.offset(id).is_literal() || count % own != 0) {
       for (uint32 j = 0; j < count; ++j) out.push_back(load_element(k_, from, t, first + word(j)));
       return out;
     }
@@ -132,6 +135,13 @@ class region_code {
       const word stored = by_quads ? k_.part(four, w % 4) : k_.load(from, first / word(own) + word(w));
       for (uint32 j = 0; j < own; ++j) out.push_back(from_stored(t, stored >> word(j * (32 / own))));
     }
+    return out;
+  }
+
+  /// The same as numbers, of an input of floats.
+  constexpr vec<number> load_numbers(uint32 id, word first, uint32 count, bool aligned) {
+    vec<number> out;
+    for (const scalar& x : load_elements(id, first, count, aligned)) out.push_back(value_of(x));
     return out;
   }
 
@@ -157,7 +167,7 @@ class region_code {
     const bool whole = t.same_extents(space) && !shape_.is_strided(id);
     vec<scalar> out;
     if (whole || (run_->in_row && t.rank > 0 && t.last() == space.last()))
-      return load_elements(from, t.element, index(0), count, run_->aligned && shape_.offset(id).is_literal());
+      return load_elements(id, index(0), count, run_->aligned);
     if (run_->in_row) {
       out.push_back(load_element(k_, from, t.element, index(0)));
       return out;

@@ -103,7 +103,7 @@ constexpr kernel reduction_kernel(const program_view& p, const launch& l) {
     const bool together = axis + 1 == x.rank && detail::divides_row(4, x);  // runs of four lie so in memory
     const scalar value = reducer.run(g[id].kind, x.element, g[id].sum, lane, n, x.extents[axis], [&](word i, uint32 count) {
       const word at = first + i * inner + code.shape().offset(operand);
-      if (together) return code.load_elements(code.input(operand), x.element, at, count, code.shape().offset(operand).is_literal());
+      if (together) return code.load_elements(operand, at, count, true);
       vec<scalar> out;
       for (uint32 j = 0; j < count; ++j) out.push_back(load_element(k, code.input(operand), x.element, at + word(j) * inner));
       return out;

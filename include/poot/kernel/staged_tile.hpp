@@ -28,14 +28,11 @@ class staged_tile_code : matrix_code {
 
   /// Whether the product of equation `head` has this form and the device's invocations share memory that is worth it.
   static constexpr bool takes(const program_view& p, uint32 head) {
-    const device_caps& caps = p.planned_for.caps;
-    if (caps.subgroup != 0 && caps.subgroup < 16) return false;
+    if (p.planned_for.caps.is_processor()) return false;
     const ir::eqn& e = p.graph[head];
     const tensor_type &a = p.graph.type(p.graph.operands(e)[0]), &b = p.graph.type(p.graph.operands(e)[1]);
-    const view<int64> attrs = p.graph.attrs(e);
-    const bool transposed = p.graph.operands(e).size() == 3 || is_packed(b.element) || (!attrs.empty() && attrs[0] != 0);
     const uint32 chunk = e.sum.chunk ? e.sum.chunk : 256;
-    return a.last().bound() > 0 && detail::divides_row(stage, a) && chunk % stage == 0 && (transposed || detail::divides_row(4, b));
+    return a.last().bound() > 0 && detail::divides_row(stage, a) && chunk % stage == 0 && (reads_b_along_k(p.graph, e) || detail::divides_row(4, b));
   }
 
   constexpr void build() {
@@ -120,7 +117,7 @@ class staged_tile_code : matrix_code {
           packed_reader reader(k_, code_.input(id), t);
           x = decode_elements(reader, t, from);
         } else {
-          x = values(id, from, unit, true);
+          x = code_.load_numbers(id, from, unit, true);
         }
         put(to, row, at * word(unit / 4), row / word(own), x);
       });
@@ -138,7 +135,7 @@ class staged_tile_code : matrix_code {
         const word column = u % word(blocks) * 4u, q = u / word(blocks), n = group_column_ + column;
         const word last = shape_.extent_of(head_, n_) - 4u, from = matrix + select(below(last, n), last, n);
         vec<vec<number>> x;
-        for (uint32 d = 0; d < 4; ++d) x.push_back(values(b_, from + (k + q * 4u + word(d)) * step, 4, true));
+        for (uint32 d = 0; d < 4; ++d) x.push_back(code_.load_numbers(b_, from + (k + q * 4u + word(d)) * step, 4, true));
         for (uint32 c = 0; c < 4; ++c) put(to, column + word(c), q, (column + word(c)) / word(columns_), {x[0][c], x[1][c], x[2][c], x[3][c]});
       });
     }

@@ -6,10 +6,13 @@
 
 namespace poot::kernel {
 
+/// sum + a · b, rounded once or twice as the order says.
+constexpr number multiply_add(ir::order o, number a, number b, number sum) { return o.fused ? fma(a, b, sum) : add(sum, mul(a, b)); }
+
 /// Several sums of products at once, in the order of their equation.
 class chunked_sums {
  public:
-  constexpr chunked_sums(builder& k, ir::order o, uint32 count) : k_(k), chunk_(o.chunk ? o.chunk : 256), fused_(o.fused) {
+  constexpr chunked_sums(builder& k, ir::order o, uint32 count) : k_(k), order_(o), chunk_(o.chunk ? o.chunk : 256) {
     for (uint32 i = 0; i < count; ++i) totals_.push_back(k.declare(number(0.0f)));
   }
 
@@ -29,14 +32,14 @@ class chunked_sums {
   }
   constexpr void take(uint32 i, number x, number y) {
     const number before = k_.read(partials_[i]);
-    k_.assign(partials_[i], fused_ ? fma(x, y, before) : add(before, mul(x, y)));
+    k_.assign(partials_[i], multiply_add(order_, x, y, before));
   }
   constexpr number result(uint32 i) { return k_.read(totals_[i]); }
 
  private:
   builder& k_;
+  ir::order order_;
   uint32 chunk_;
-  bool fused_;
   vec<variable<number>> totals_, partials_;
 };
 

@@ -47,9 +47,9 @@ class tile_code : matrix_code {
     sums.run(length, [&](word first, word end) {
       k_.for_(first, end, depth_, [&](word k) {
         vec<vec<number>> x, y;  // x[row][k], y[column][k] or y[k][column]
-        for (uint32 r = 0; r < rows_; ++r) x.push_back(values(a_, a[r] + k, depth_, true));
+        for (uint32 r = 0; r < rows_; ++r) x.push_back(code_.load_numbers(a_, a[r] + k, depth_, true));
         if (transposed_)
-          for (uint32 c = 0; c < columns_; ++c) y.push_back(values(b_, b[c] + k, depth_, true));
+          for (uint32 c = 0; c < columns_; ++c) y.push_back(code_.load_numbers(b_, b[c] + k, depth_, true));
         else
           for (uint32 d = 0; d < depth_; ++d) y.push_back(row_values(b[0] + (k + word(d)) * step, lies_in_runs));
         for (uint32 d = 0; d < depth_; ++d)
@@ -60,9 +60,9 @@ class tile_code : matrix_code {
   }
   /// The values of a row of b[k, n] in the columns of the tile.
   constexpr vec<number> row_values(word row, bool aligned) {
-    if (aligned) return values(b_, row + first_column_, columns_, true);
+    if (aligned) return code_.load_numbers(b_, row + first_column_, columns_, true);
     vec<number> out;
-    for (uint32 c = 0; c < columns_; ++c) out.push_back(values(b_, row + last_of(n_, first_column_ + word(c), columns_), 1, true)[0]);
+    for (uint32 c = 0; c < columns_; ++c) out.push_back(code_.load_numbers(b_, row + last_of(n_, first_column_ + word(c), columns_), 1, true)[0]);
     return out;
   }
 
@@ -90,7 +90,7 @@ class tile_code : matrix_code {
           }
           for (uint32 part = 0; part < 16; part += 4) {
             vec<vec<number>> x;
-            for (uint32 r = 0; r < rows_; ++r) x.push_back(values(a_, a[r] + (k + j + word(part)), 4, true));
+            for (uint32 r = 0; r < rows_; ++r) x.push_back(code_.load_numbers(a_, a[r] + (k + j + word(part)), 4, true));
             for (uint32 d = 0; d < 4; ++d)
               for (uint32 r = 0; r < rows_; ++r)
                 for (uint32 c = 0; c < columns_; ++c) sums.take(r * columns_ + c, x[r][d], y[c][part + d]);

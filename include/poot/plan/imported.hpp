@@ -75,7 +75,7 @@ struct shipped_chooser {
   }
   static constexpr bool is_multiple(extent e, int64 of) { return !e.is_dynamic() && e.code > 0 && e.code % of == 0; }
   constexpr device_class class_of_device() const {
-    return caps.subgroup >= 16 ? device_class::gpu : caps.subgroup > 0 ? device_class::processor : device_class::any;
+    return caps.is_processor() ? device_class::processor : caps.subgroup > 0 ? device_class::gpu : device_class::any;
   }
 
   constexpr shipped_kernel contraction(const ir::eqn& e) const {

@@ -2,12 +2,13 @@
 /// The kernels of attention beside those of contractions, for each instruction set. attention.hpp is what to call.
 
 #include <poot/core/hash.hpp>
+#include <poot/ir/attention_memory.hpp>
 #include <poot/run/host/tile_values.hpp>
 
 namespace poot::run::host {
 
 /// Keys that are joined as one (numerics.md, "Attention").
-inline constexpr int attention_chunk = 256;
+inline constexpr int attention_chunk = static_cast<int>(ir::attention_chunk);
 
 /// A row of products q·k over one chunk of keys, 256 with room for all of them.
 struct score_row {
