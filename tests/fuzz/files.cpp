@@ -162,7 +162,7 @@ void run_kernel_text(poot::view<uint8> file) {
 // What is mutated, and how a file becomes plausible again after its header has changed length
 
 std::vector<bytes> gguf_seeds() {
-  file_bytes small, keys, vocabulary;
+  file_bytes small, keys, vocabulary, pairs;
   small.gguf_header(3, 1).key("general.alignment", 4).u32(16);
   small.tensor("norm", {3}, 0, 0)
       .tensor("blk.0.w", {32, 2}, 8, 16)
@@ -180,7 +180,12 @@ std::vector<bytes> gguf_seeds() {
   for (int i = 0; i < 7; ++i) vocabulary.f32(static_cast<float>(-i));
   vocabulary.key("tokenizer.ggml.token_type", 9).u32(5).u64(7).u32(2).u32(3).u32(6).u32(1).u32(1).u32(1).u32(1);
   vocabulary.key("tokenizer.ggml.bos_token_id", 4).u32(1);
-  return {small.bytes, keys.bytes, vocabulary.bytes};
+  pairs.gguf_header(0, 6).key("tokenizer.ggml.model", 8).string("gpt2").key("tokenizer.ggml.pre", 8).string("llama-bpe");
+  pairs.key("tokenizer.ggml.tokens", 9).u32(8).u64(7).string("<s>").string("a").string("b").string("ab").string("\xc4\xa0");
+  pairs.string("\xc4\xa0" "a").string("a\xc3\xa9").key("tokenizer.ggml.merges", 9).u32(8).u64(2).string("a b").string("\xc4\xa0 a");
+  pairs.key("tokenizer.ggml.token_type", 9).u32(5).u64(7).u32(3).u32(1).u32(1).u32(1).u32(1).u32(1).u32(4);
+  pairs.key("tokenizer.ggml.unknown_token_id", 4).u32(0);
+  return {small.bytes, keys.bytes, vocabulary.bytes, pairs.bytes};
 }
 
 std::vector<bytes> safetensors_seeds() {
