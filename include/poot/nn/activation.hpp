@@ -30,6 +30,12 @@ constexpr auto gelu_tanh(X x) {
   return x * number<0.5> * (dsl::tanh(inner) + number<1>);
 }
 
+/// cap · tanh(x / cap): within ±cap, and nearly x far from there
+template <dsl::handle X, dsl::operand Cap>
+constexpr auto softcap(X x, Cap cap) {
+  return dsl::tanh(x / cap) * cap;
+}
+
 template <dsl::handle Gate, dsl::handle Up>
 constexpr auto swiglu(Gate gate, Up up) {
   return silu(gate) * up;

@@ -3,6 +3,7 @@
 
 #include <poot/dsl/contraction.hpp>
 #include <poot/dsl/movement.hpp>
+#include <poot/nn/activation.hpp>
 #include <poot/nn/rope.hpp>
 #include <poot/nn/softmax.hpp>
 
@@ -42,8 +43,8 @@ struct merge_group {  // [KV, H/KV, L, D] to [H, L, D]
     a.declared = type_of(in[0].element, in[0].extents[0].code * in[0].extents[1].code, in[0].extents[2], in[0].extents[3]);
   }
 };
-struct keys_of {  // i32[L] for scores [..., L]
-  constexpr tensor_type operator()(const tensor_type& t) const { return type_of(dtype::i32, t.last()); }
+struct keys_of {  // i32[L] for keys [..., L, D]
+  constexpr tensor_type operator()(const tensor_type& t) const { return type_of(dtype::i32, t.rank < 2 ? t.last() : t.extents[t.rank - 2]); }
 };
 /// 1/sqrt(D), rounded once to the element type: the nearest number whose square is nearest to 1/D, found by bisection.
 struct reciprocal_root_of_last {
@@ -79,6 +80,31 @@ constexpr auto repeat_heads(K k, Heads heads) {
                                      dsl::apply<ir::op::broadcast>(detail::spread_group<Heads>{heads}, grouped));
 }
 
+/// Which keys queries see, i32[T,L], for keys i32[L] and the positions i32[T] of the queries: key j from positions ≥ j.
+template <dsl::handle Keys, dsl::handle Positions>
+constexpr auto causal(Keys keys, Positions positions) {
+  return keys <= dsl::apply<ir::op::reshape>(detail::with_last_of_one{}, positions);
+}
+/// The same within a sliding window: `window` keys, the query's own among them.
+template <dsl::handle Keys, dsl::handle Positions, dsl::operand Window>
+constexpr auto causal(Keys keys, Positions positions, Window window) {
+  const auto column = dsl::apply<ir::op::reshape>(detail::with_last_of_one{}, positions);
+  return (keys <= column) & (keys > column - window);
+}
+
+/// softmax(q·kᵀ · scale)·v over the keys that are seen: q[…,T,D], k[…,L,D], v[…,L,W], seen i32[T,L]; […,T,W].
+template <dsl::handle Q, dsl::handle K, dsl::handle V, dsl::handle Seen, dsl::operand Scale>
+constexpr auto attend(Q q, K k, V v, Seen seen, Scale scale) {
+  const auto scores = dsl::matmul_t(q, k) * scale;  // […,T,L]
+  return dsl::matmul(softmax(dsl::select(seen, scores, number<-std::numeric_limits<double>::infinity()>)), v);
+}
+/// The same with scores within ±cap.
+template <dsl::handle Q, dsl::handle K, dsl::handle V, dsl::handle Seen, dsl::operand Scale, dsl::operand Cap>
+constexpr auto attend(Q q, K k, V v, Seen seen, Scale scale, Cap cap) {
+  const auto scores = softcap(dsl::matmul_t(q, k) * scale, cap);  // […,T,L]
+  return dsl::matmul(softmax(dsl::select(seen, scores, number<-std::numeric_limits<double>::infinity()>)), v);
+}
+
 /// q[H,T,D], k and v [KV,L,D], positions i32[T] of the queries: key j is seen from positions ≥ j. Keys and values may be
 /// narrower than the queries; the result is [H,T,D] in the queries' element type.
 template <dsl::handle Q, dsl::handle K, dsl::handle V, dsl::handle Positions>
@@ -86,10 +112,8 @@ constexpr auto attention(Q q, K k, V v, Positions positions) {
   const auto heads = dsl::extent_of<0>(q);
   const auto keys = repeat_heads(dsl::cast_like(k, q), heads);
   const auto values = repeat_heads(dsl::cast_like(v, q), heads);
-  const auto scores = dsl::matmul_t(q, keys) * dsl::literal_from<detail::reciprocal_root_of_last>(q);  // [H,T,L]
-  const auto seen = dsl::iota_from<detail::keys_of>(scores) <= dsl::apply<ir::op::reshape>(detail::with_last_of_one{}, positions);
-  const auto masked = dsl::select(seen, scores, number<-std::numeric_limits<double>::infinity()>);
-  return dsl::matmul(softmax(masked), values);
+  const auto seen = causal(dsl::iota_from<detail::keys_of>(keys), positions);
+  return attend(q, keys, values, seen, dsl::literal_from<detail::reciprocal_root_of_last>(q));
 }
 
 }  // namespace poot::nn

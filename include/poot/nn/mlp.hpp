@@ -6,10 +6,16 @@
 
 namespace poot::nn {
 
-/// down(silu(gate(x)) · up(x))
-template <dsl::handle X, dsl::handle Gate, dsl::handle Up, dsl::handle Down>
+/// What a gate goes through: silu, or gelu in its tanh form.
+enum class gating : uint8 { silu, gelu_tanh };
+
+/// down(act(gate(x)) · up(x))
+template <gating By = gating::silu, dsl::handle X, dsl::handle Gate, dsl::handle Up, dsl::handle Down>
 constexpr auto gated_mlp(X x, Gate gate, Up up, Down down) {
-  return dsl::matmul_t(swiglu(dsl::matmul_t(x, gate), dsl::matmul_t(x, up)), down);
+  const auto opened = dsl::matmul_t(x, gate);
+  const auto value = dsl::matmul_t(x, up);
+  if constexpr (By == gating::silu) return dsl::matmul_t(swiglu(opened, value), down);
+  else return dsl::matmul_t(geglu(opened, value), down);
 }
 /// gelu(x · up + bias) · down + bias
 template <dsl::handle X, dsl::handle Up, dsl::handle UpBias, dsl::handle Down, dsl::handle DownBias>

@@ -26,17 +26,19 @@ struct with_last_of_one {  // [T] to [T,1]
     if (in[0].rank < max_rank) a.declared.extents[a.declared.rank++] = extent(1);
   }
 };
-template <bool Second>
-struct half {  // [..., D] to [..., D/2]
+template <int Which, class Pairs>
+struct run_of_pairs {  // [..., D] to [..., P], or to what is left behind two of them
+  [[no_unique_address]] Pairs pairs;
   constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
-    const int64 width = in[0].last().code / 2;
-    dsl::write_slice(a, in[0], in[0].rank - 1, Second ? width : 0, width, 1);
+    const int64 width = pairs, start = Which * width;
+    dsl::write_slice(a, in[0], in[0].rank - 1, start, Which < 2 ? width : in[0].last().code - start, 1);
   }
 };
-template <bool Second>
-struct every_other {  // [..., D] to [..., D/2]
+template <bool Second, class Pairs>
+struct every_other {  // [..., D] to [..., P]
+  [[no_unique_address]] Pairs pairs;
   constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
-    dsl::write_slice(a, in[0], in[0].rank - 1, Second, in[0].last().code / 2, 2);
+    dsl::write_slice(a, in[0], in[0].rank - 1, Second, pairs, 2);
   }
 };
 struct pairs_joined {  // [..., D/2, 2] to [..., D]
@@ -47,33 +49,70 @@ struct pairs_joined {  // [..., D/2, 2] to [..., D]
     last = extent(2 * last.code);
   }
 };
+template <dsl::handle Whole>
+constexpr auto side_by_side(Whole whole) {
+  return whole;
+}
+template <dsl::handle... Part>
+  requires(sizeof...(Part) > 1)
+constexpr auto side_by_side(Part... part) {
+  return dsl::concat<-1>(part...);
+}
+/// `turned` side by side, and then the elements of x that do not turn, if there are any.
+template <dsl::handle X, class Pairs, dsl::handle... Turned>
+constexpr auto with_rest(X x, Pairs pairs, Turned... turned) {
+  const run_of_pairs<2, Pairs> rest{pairs};
+  if constexpr (dsl::run_time<X>) {
+    if (x.type().last().code == 2 * pairs) return side_by_side(turned...);
+    return side_by_side(turned..., dsl::apply<ir::op::slice>(rest, x));
+  } else if constexpr (X::result.last().code == 2 * Pairs{}) {
+    return side_by_side(turned...);
+  } else {
+    return side_by_side(turned..., dsl::apply<ir::op::slice>(rest, x));
+  }
+}
 }  // namespace detail
 
 /// How elements form pairs: element i with i + D/2 (Hugging Face's rotary order), or 2i with 2i + 1 (GGUF llama).
 enum class rope_pairs : uint8 { halves, adjacent };
 
-/// cos and sin of every position and pair, f32[T,D/2], for positions i32[T] and heads as wide as those of x[…,D] (f32).
-template <dsl::handle Positions, dsl::handle X, dsl::operand Base = dsl::number_<10000>>
-constexpr auto rope_tables(Positions positions, X x, Base base = {}) {
+/// base^(−2i/D) of the D/2 pairs i, f32[D/2], of heads as wide as those of x[…,D] (f32). Scaled frequencies are products with it.
+template <dsl::handle X, dsl::operand Base = dsl::number_<10000>>
+constexpr auto rope_frequencies(X x, Base base = {}) {
   const auto exponent = dsl::cast<f32>(dsl::iota_from<detail::half_of_last>(x)) * dsl::literal_from<detail::minus_two_by_last>(x);  // [D/2]
-  const auto turns = dsl::pow(base, exponent);
-  const auto angle = dsl::apply<ir::op::reshape>(detail::with_last_of_one{}, dsl::cast<f32>(positions)) * turns;  // [T,D/2]
+  return dsl::pow(base, exponent);
+}
+/// cos and sin of every position and pair, f32[T,P], for positions i32[T] and frequencies f32[P].
+template <dsl::handle Positions, dsl::handle Frequencies>
+constexpr auto rope_tables_of(Positions positions, Frequencies frequencies) {
+  const auto angle = dsl::apply<ir::op::reshape>(detail::with_last_of_one{}, dsl::cast<f32>(positions)) * frequencies;  // [T,P]
   return results{dsl::cos(angle), dsl::sin(angle)};
 }
+/// The same for heads as wide as those of x[…,D] (f32), whose pairs all turn: f32[T,D/2].
+template <dsl::handle Positions, dsl::handle X, dsl::operand Base = dsl::number_<10000>>
+constexpr auto rope_tables(Positions positions, X x, Base base = {}) {
+  return rope_tables_of(positions, rope_frequencies(x, base));
+}
 
-/// x[…,T,D] turned by the tables cos and sin, [T,D/2].
+/// x[…,T,D] turned by the tables cos and sin, [T,P] with 2P ≤ D: elements behind the first 2P stay.
 template <rope_pairs Pairs = rope_pairs::halves, dsl::handle X, dsl::handle Cos, dsl::handle Sin>
 constexpr auto rope(X x, Cos cos, Sin sin) {
-  if constexpr (Pairs == rope_pairs::halves) {
-    const auto a = dsl::apply<ir::op::slice>(detail::half<false>{}, x);
-    const auto b = dsl::apply<ir::op::slice>(detail::half<true>{}, x);
-    return dsl::concat<-1>(a * cos - b * sin, b * cos + a * sin);
+  if constexpr (dsl::caller_of<X, Cos, Sin> == dsl::caller::refused) {
+    return dsl::poison{};
   } else {
-    const auto a = dsl::apply<ir::op::slice>(detail::every_other<false>{}, x);
-    const auto b = dsl::apply<ir::op::slice>(detail::every_other<true>{}, x);
-    const auto first = dsl::apply<ir::op::reshape>(detail::with_last_of_one{}, a * cos - b * sin);
-    const auto second = dsl::apply<ir::op::reshape>(detail::with_last_of_one{}, b * cos + a * sin);
-    return dsl::apply<ir::op::reshape>(detail::pairs_joined{}, dsl::concat<-1>(first, second));
+    const auto pairs = dsl::extent_of<-1>(cos);
+    using width = std::remove_const_t<decltype(pairs)>;
+    if constexpr (Pairs == rope_pairs::halves) {
+      const auto a = dsl::apply<ir::op::slice>(detail::run_of_pairs<0, width>{pairs}, x);
+      const auto b = dsl::apply<ir::op::slice>(detail::run_of_pairs<1, width>{pairs}, x);
+      return detail::with_rest(x, pairs, a * cos - b * sin, b * cos + a * sin);
+    } else {
+      const auto a = dsl::apply<ir::op::slice>(detail::every_other<false, width>{pairs}, x);
+      const auto b = dsl::apply<ir::op::slice>(detail::every_other<true, width>{pairs}, x);
+      const auto first = dsl::apply<ir::op::reshape>(detail::with_last_of_one{}, a * cos - b * sin);
+      const auto second = dsl::apply<ir::op::reshape>(detail::with_last_of_one{}, b * cos + a * sin);
+      return detail::with_rest(x, pairs, dsl::apply<ir::op::reshape>(detail::pairs_joined{}, dsl::concat<-1>(first, second)));
+    }
   }
 }
 

@@ -55,3 +55,12 @@ TEST_CASE("activations are the same for all callers") {
     output "y" = %4)", gate, up);
   three_callers::check([](auto a, auto b) { return poot::nn::geglu(a, b); }, "", gate, up);
 }
+
+TEST_CASE("a softcap keeps values within its bounds") {
+  three_callers::check([](auto v) { return poot::nn::softcap(v, poot::number<30>); }, R"(
+    %x : f32[2,8] = input "x"
+    %0 : f32[2,8] = div %x, f32(30)
+    %1 : f32[2,8] = tanh %0
+    %2 : f32[2,8] = mul %1, f32(30)
+    output "y" = %2)", poot::input<"x", poot::f32, 2, 8>);
+}

@@ -62,3 +62,36 @@ TEST_CASE("the scale is the reciprocal root of the head width") {
   CHECK(root(poot::type_of(f32, 8)) == 0x3eb504f3);    // 2^-1.5
   CHECK(root(poot::type_of(f32, 1)) == 0x3f800000);
 }
+
+TEST_CASE("a sliding window leaves the keys that are further behind") {
+  three_callers::check([](auto keys, auto p) { return poot::nn::causal(keys, p, poot::number<5>); }, R"(
+    %j : i32[7] = input "j"
+    %at : i32[3] = input "at"
+    %p : i32[3,1] = reshape %at
+    %a : i32[3,7] = le %j, %p
+    %b : i32[3,1] = sub %p, i32(5)
+    %c : i32[3,7] = gt %j, %b
+    %d : i32[3,7] = and %a, %c
+    output "y" = %d)", poot::input<"j", i32, 7>, at);
+}
+
+TEST_CASE("scores are scaled, capped and then masked") {
+  three_callers::check([](auto a, auto b, auto c, auto seen) { return poot::nn::attend(a, b, c, seen, poot::number<0.25>, poot::number<50>); }, R"(
+    %q : f32[2,3,4] = input "q"
+    %k : f32[2,7,4] = input "k"
+    %v : f32[2,7,6] = input "v"
+    %c : i32[3,7] = input "seen"
+    %0 : f32[2,3,7] = matmul %q, %k {transpose_b=1}
+    %1 : f32[2,3,7] = mul %0, f32(0.25)
+    %2 : f32[2,3,7] = div %1, f32(50)
+    %3 : f32[2,3,7] = tanh %2
+    %4 : f32[2,3,7] = mul %3, f32(50)
+    %s : f32[2,3,7] = select %c, %4, f32(-inf)
+    %max : f32[2,3,1] = reduce_max %s {axis=2}
+    %diff : f32[2,3,7] = sub %s, %max
+    %exp : f32[2,3,7] = exp %diff
+    %sum : f32[2,3,1] = reduce_sum %exp {axis=2}
+    %prob : f32[2,3,7] = div %exp, %sum
+    %o : f32[2,3,6] = matmul %prob, %v
+    output "y" = %o)", poot::input<"q", f32, 2, 3, 4>, k, poot::input<"v", f32, 2, 7, 6>, poot::input<"seen", i32, 3, 7>);
+}

@@ -74,3 +74,50 @@ TEST_CASE("rope is the same for all callers") {
     output "y" = %6)", x, at);
   three_callers::check(turned<poot::nn::rope_pairs::adjacent>, "", x, at);
 }
+
+TEST_CASE("tables narrower than half a head leave the rest of it as it is") {
+  const auto cos = poot::input<"cos", f32, 3, 2>;
+  const auto sin = poot::input<"sin", f32, 3, 2>;
+  three_callers::check([](auto a, auto c, auto s) { return poot::nn::rope(a, c, s); }, R"(
+    %x : f32[2,3,8] = input "x"
+    %cos : f32[3,2] = input "cos"
+    %sin : f32[3,2] = input "sin"
+    %lo : f32[2,3,2] = slice %x {start=[0,0,0] size=[2,3,2]}
+    %hi : f32[2,3,2] = slice %x {start=[0,0,2] size=[2,3,2]}
+    %rest : f32[2,3,4] = slice %x {start=[0,0,4] size=[2,3,4]}
+    %0 : f32[2,3,2] = mul %lo, %cos
+    %1 : f32[2,3,2] = mul %hi, %sin
+    %2 : f32[2,3,2] = sub %0, %1
+    %3 : f32[2,3,2] = mul %hi, %cos
+    %4 : f32[2,3,2] = mul %lo, %sin
+    %5 : f32[2,3,2] = add %3, %4
+    %6 : f32[2,3,8] = concat %2, %5, %rest {axis=2}
+    output "y" = %6)", x, cos, sin);
+  three_callers::check([](auto a, auto c, auto s) { return poot::nn::rope<poot::nn::rope_pairs::adjacent>(a, c, s); }, R"(
+    %x : f32[2,3,8] = input "x"
+    %cos : f32[3,2] = input "cos"
+    %sin : f32[3,2] = input "sin"
+    %even : f32[2,3,2] = slice %x {start=[0,0,0] size=[2,3,2] step=[1,1,2]}
+    %odd : f32[2,3,2] = slice %x {start=[0,0,1] size=[2,3,2] step=[1,1,2]}
+    %rest : f32[2,3,4] = slice %x {start=[0,0,4] size=[2,3,4]}
+    %0 : f32[2,3,2] = mul %even, %cos
+    %1 : f32[2,3,2] = mul %odd, %sin
+    %2 : f32[2,3,2] = sub %0, %1
+    %3 : f32[2,3,2] = mul %odd, %cos
+    %4 : f32[2,3,2] = mul %even, %sin
+    %5 : f32[2,3,2] = add %3, %4
+    %a : f32[2,3,2,1] = reshape %2
+    %b : f32[2,3,2,1] = reshape %5
+    %p : f32[2,3,2,2] = concat %a, %b {axis=3}
+    %j : f32[2,3,4] = reshape %p
+    %6 : f32[2,3,8] = concat %j, %rest {axis=2}
+    output "y" = %6)", x, cos, sin);
+}
+
+TEST_CASE("scaled frequencies are products with the tables' own") {
+  const auto scaled = [](auto a, auto p, auto divisors) {
+    const auto tables = poot::nn::rope_tables_of(p, poot::nn::rope_frequencies(a) / divisors);
+    return poot::nn::rope(a, poot::get<0>(tables), poot::get<1>(tables));
+  };
+  three_callers::check(scaled, "", x, at, poot::weight<"rope_freqs.weight", f32, 4>);
+}
