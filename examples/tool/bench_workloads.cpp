@@ -1,7 +1,7 @@
 #include "bench_workloads.hpp"
 
 #include "bench_loops.hpp"
-#include "llama.hpp"
+#include "transformer.hpp"
 
 #include <poot/nn/attention.hpp>
 #include <poot/nn/convolution.hpp>
@@ -67,7 +67,7 @@ workload vector_matrix(std::string name, dtype t, int64 n, int64 k) {
 
 /// A decoder layer that reads one token at the end of a full context, with the smallest of vocabularies around it.
 workload decoder_layer(dtype t) {
-  llama_config c;
+  architecture c;
   c.width = 2048, c.hidden = 5632, c.layers = 1, c.heads = 32, c.kv_heads = 8, c.head_width = 64;
   c.vocabulary = 32, c.context = 1024, c.rotate_halves = true;
   const double macs = 2.0 * 2048 * 2048 + 2.0 * 512 * 2048 + 3.0 * 2048 * 5632;
@@ -76,7 +76,7 @@ workload decoder_layer(dtype t) {
     std::vector<weight_type> types{{"token_embd.weight", t}, {"output_norm.weight", f32}, {"blk.0.attn_norm.weight", f32}, {"blk.0.ffn_norm.weight", f32}};
     for (const char* name : {"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"})
       types.push_back({std::string("blk.0.") + name + ".weight", t});
-    return llama_graph(c, types, {});
+    return transformer_graph(c, types, {});
   };
   w.reads_mostly = true;
   w.position = 1023;

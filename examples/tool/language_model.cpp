@@ -12,89 +12,26 @@ namespace {
 using clock = std::chrono::steady_clock;
 double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
 
-/// Refuses a tensor that is missing or whose extents contradict the keys.
-void check_tensor(const io::gguf& file, const std::string& name, std::initializer_list<int64> extents) {
-  const io::file_tensor& t = file.tensor(name);
-  tensor_type wanted;
-  wanted.element = t.type.element;
-  for (int64 e : extents) wanted.extents[wanted.rank++] = extent(e);
-  if (wanted == t.type) return;
-  text message = text{} << file.file() << ": tensor \"" << name << "\" is ";
-  ir::write_type(message, t.type);
-  message << ", and the keys of the file make it ";
-  ir::write_type(message, wanted);
-  fail(message);
-}
-
-void check_tensors(const io::gguf& file, const llama_config& c) {
-  const int64 E = c.width, D = c.head_width;
-  check_tensor(file, "token_embd.weight", {c.vocabulary, E});
-  check_tensor(file, "output_norm.weight", {E});
-  if (file.find("output.weight")) check_tensor(file, "output.weight", {c.vocabulary, E});
-  for (int64 layer = 0; layer < c.layers; ++layer) {
-    const std::string blk = "blk." + std::to_string(layer) + ".";
-    check_tensor(file, blk + "attn_norm.weight", {E});
-    check_tensor(file, blk + "attn_q.weight", {c.heads * D, E});
-    check_tensor(file, blk + "attn_k.weight", {c.kv_heads * D, E});
-    check_tensor(file, blk + "attn_v.weight", {c.kv_heads * D, E});
-    check_tensor(file, blk + "attn_output.weight", {E, c.heads * D});
-    check_tensor(file, blk + "ffn_norm.weight", {E});
-    check_tensor(file, blk + "ffn_gate.weight", {c.hidden, E});
-    check_tensor(file, blk + "ffn_up.weight", {c.hidden, E});
-    check_tensor(file, blk + "ffn_down.weight", {E, c.hidden});
-  }
+std::vector<weight_type> types_of(const std::vector<io::file_tensor>& weights) {
+  std::vector<weight_type> types;
+  for (const io::file_tensor& t : weights) types.push_back({t.name, t.type.element});
+  return types;
 }
 
 }  // namespace
 
-llama_config config_of(const io::gguf& file, int64 context) {
-  const auto architecture = file.get<std::string_view>("general.architecture");
-  if (architecture != "llama")
-    fail(text{} << file.file() << ": key general.architecture is \"" << architecture << "\", and poot generate knows llama");
-  const auto count = [&](std::string_view key, int64 most) {
-    return file.integer((text("llama.") << key).str(), 1, most);
-  };
-  llama_config c;
-  c.width = count("embedding_length", 1 << 20);
-  c.hidden = count("feed_forward_length", 1 << 22);
-  c.layers = count("block_count", 1 << 12);
-  c.heads = count("attention.head_count", 1 << 14);
-  c.kv_heads = file.find_key("llama.attention.head_count_kv") ? count("attention.head_count_kv", 1 << 14) : c.heads;
-  if (c.width % c.heads != 0 || c.heads % c.kv_heads != 0)
-    fail(text{} << file.file() << ": keys llama.embedding_length " << c.width << ", llama.attention.head_count " << c.heads
-                << " and llama.attention.head_count_kv " << c.kv_heads << " do not divide each other");
-  c.head_width = file.find_key("llama.attention.key_length") ? count("attention.key_length", 1 << 14) : c.width / c.heads;
-  const int64 turned = file.find_key("llama.rope.dimension_count") ? count("rope.dimension_count", 1 << 14) : c.head_width;
-  if (turned != c.head_width || c.head_width % 2 != 0)
-    fail(text{} << file.file() << ": key llama.rope.dimension_count is " << turned
-                << "; it must be the even width of a head, here " << c.head_width);
-  if (file.find_key("llama.rope.scaling.type") && file.get<std::string_view>("llama.rope.scaling.type") != "none")
-    fail(text{} << file.file() << ": key llama.rope.scaling.type: scaled rotary frequencies are not available yet");
-  c.epsilon = static_cast<float>(file.real("llama.attention.layer_norm_rms_epsilon"));
-  c.theta = file.find_key("llama.rope.freq_base") ? static_cast<float>(file.real("llama.rope.freq_base")) : 10000.0f;
-  const int64 trained = count("context_length", int64{1} << 30);
-  c.context = context > 0 ? context : trained < 4096 ? trained : 4096;
-  if (c.context > trained)
-    fail(text{} << file.file() << ": a context of " << c.context << " is longer than llama.context_length, " << trained);
-  c.vocabulary = file.tensor("token_embd.weight").type.extents[0].code;
-  check_tensors(file, c);
-  return c;
-}
-
-std::vector<weight_type> weight_types_of(const io::gguf& file) {
-  std::vector<weight_type> types;
-  for (const io::file_tensor& t : file.tensors()) types.push_back({t.name, t.type.element});
-  return types;
+ir::graph decoder_in(const io::gguf& file, const architecture& a, const model_step& step) {
+  return transformer_graph(a, types_of(model_weights(file, a)), step);
 }
 
 language_model::language_model(const std::string& path, const model_options& o)
-    : file_(io::gguf::open(path)), config_(config_of(file_, o.context)), tokenizer_(io::tokenizer::from_gguf(file_)),
+    : file_(io::gguf::open(path)), config_(read_architecture(file_, o.context)), tokenizer_(io::tokenizer::from_gguf(file_)),
       device_(open_device(o.device, o.threads, o.replay)), chunk_(o.prefill_chunk < config_.context ? o.prefill_chunk : config_.context) {
   const auto planning = clock::now();
-  llama_step several;
+  model_step several;
   several.tokens = 0;
   several.most_tokens = chunk_;
-  const ir::graph decode = llama_graph(config_, weight_types_of(file_), {}), prefill = llama_graph(config_, weight_types_of(file_), several);
+  const ir::graph decode = decoder_in(file_, config_, {}), prefill = decoder_in(file_, config_, several);
   const plan::entry_graph entries[] = {{"decode", decode}, {"prefill", prefill}};
   plan::options wanted;
   wanted.fuse = o.fuse;
@@ -102,7 +39,7 @@ language_model::language_model(const std::string& path, const model_options& o)
   plan_seconds_ = seconds_since(planning);
   const auto loading = clock::now();
   device_->load(std::move(model), o.check);
-  for (const io::file_tensor& t : file_.tensors()) {
+  for (const io::file_tensor& t : model_weights(file_, config_)) {
     if (!device_->has_weight(t.name)) continue;
     device_->load_weight(t.name, {const_cast<uint8*>(t.data), t.type});
     file_.drop(t);  // where rows are read as they are, as those of an embedding, single pages come back
@@ -111,10 +48,10 @@ language_model::language_model(const std::string& path, const model_options& o)
   for (int64 i = 0; i < config_.context; ++i) keys_.push_back(static_cast<int32>(i));
 }
 
-plan::program language_model::plan_step(const llama_step& step, bool fuse) const {
+plan::program language_model::plan_step(const model_step& step, bool fuse) const {
   plan::options wanted;
   wanted.fuse = fuse;
-  return plan::compile(llama_graph(config_, weight_types_of(file_), step), device_->target(), wanted);
+  return plan::compile(decoder_in(file_, config_, step), device_->target(), wanted);
 }
 
 view<float> language_model::read(view<int32> tokens) {

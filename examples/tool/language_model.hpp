@@ -2,7 +2,7 @@
 /// A language model in a GGUF file, loaded onto a device: prefill and decode share its weights and caches.
 
 #include "device.hpp"
-#include "llama.hpp"
+#include "transformer.hpp"
 
 #include <poot/io/gguf.hpp>
 #include <poot/io/tokenizer.hpp>
@@ -21,19 +21,17 @@ struct model_options {
   int64 prefill_chunk = 64;
 };
 
-/// Hyper-parameters from a file's keys, checked against each other.
-llama_config config_of(const io::gguf& file, int64 context);
-/// Names and element types of a file's tensors.
-std::vector<weight_type> weight_types_of(const io::gguf& file);
+/// The graph of one step of the decoder in a file, whose architecture was read.
+ir::graph decoder_in(const io::gguf& file, const architecture& a, const model_step& step);
 
 class language_model {
  public:
   language_model(const std::string& path, const model_options& o);
 
-  const llama_config& config() const { return config_; }
+  const architecture& config() const { return config_; }
   const io::tokenizer& tokens() const { return tokenizer_; }
   /// The plan of a step, by default of one token.
-  plan::program plan_step(const llama_step& step, bool fuse) const;
+  plan::program plan_step(const model_step& step, bool fuse) const;
   double load_seconds() const { return load_seconds_; }
   double plan_seconds() const { return plan_seconds_; }
   std::string device_description() const { return device_->description(); }
@@ -46,7 +44,7 @@ class language_model {
   view<float> step(const std::string& entry, view<int32> tokens);
 
   io::gguf file_;
-  llama_config config_;
+  architecture config_;
   io::tokenizer tokenizer_;
   std::unique_ptr<device> device_;
   vec<int32> keys_;

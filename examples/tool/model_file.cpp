@@ -28,8 +28,7 @@ plan::program plan_text(std::string_view source, const target& where, const plan
 
 plan::program plan_gguf(const std::string& path, const target& where, const plan::options& wanted) {
   const io::gguf file = io::gguf::open(path);
-  const llama_config config = config_of(file, 0);
-  return plan::compile(llama_graph(config, weight_types_of(file), {}), where, wanted);
+  return plan::compile(decoder_in(file, read_architecture(file, 0), {}), where, wanted);
 }
 
 }  // namespace

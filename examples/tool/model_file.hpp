@@ -1,5 +1,5 @@
 #pragma once
-/// Models in files, planned: graph text, the text of a program, or a llama in a GGUF file.
+/// Models in files, planned: graph text, the text of a program, or a decoder in a GGUF file.
 
 #include <poot/plan/program.hpp>
 

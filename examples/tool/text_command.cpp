@@ -94,7 +94,7 @@ int print_text(const text_arguments& a) {
 void add_text_command(CLI::App& app, outcome& result) {
   CLI::App* command = app.add_subcommand("text", "Print the kernels of a model as a target's compiler reads them");
   auto a = std::make_shared<text_arguments>();
-  command->add_option("file", a->file, "Graph text (.poot), the text of a program, or a llama in a GGUF file")->required();
+  command->add_option("file", a->file, "Graph text (.poot), the text of a program, or a decoder in a GGUF file")->required();
   command->add_option("--target", a->target, "cuda_… for CUDA, hip_… for HIP, vulkan_… for GLSL, host for C++")->capture_default_str();
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");
   command->add_flag("--resources", a->resources, "Compile them, and print registers, shared memory, stack and occupancy");

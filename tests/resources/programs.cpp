@@ -1,6 +1,6 @@
 #include "programs.hpp"
 
-#include "../../examples/tool/llama.cpp"
+#include "../../examples/tool/transformer.cpp"
 
 #include <poot/ir/parse.hpp>
 
@@ -9,9 +9,9 @@ namespace poot_tests {
 namespace {
 
 /// One layer of the shape of a llama of 1.1 billion weights, in f16 and two packed formats.
-poot::ir::graph llama_layer(const poot::tool::llama_step& step) {
+poot::ir::graph llama_layer(const poot::tool::model_step& step) {
   using poot::dtype;
-  poot::tool::llama_config c;
+  poot::tool::architecture c;
   c.width = 2048, c.hidden = 5632, c.layers = 1, c.heads = 32, c.kv_heads = 4, c.head_width = 64, c.vocabulary = 32000, c.context = 2048;
   std::vector<poot::tool::weight_type> weights = {{"token_embd.weight", dtype::q8_0}, {"output_norm.weight", dtype::f32},
                                                   {"output.weight", dtype::q6_k}};
@@ -19,7 +19,7 @@ poot::ir::graph llama_layer(const poot::tool::llama_step& step) {
       {"attn_norm", dtype::f32}, {"attn_q", dtype::q4_k}, {"attn_k", dtype::f16}, {"attn_v", dtype::q8_0}, {"attn_output", dtype::q4_k},
       {"ffn_norm", dtype::f32},  {"ffn_gate", dtype::q4_k}, {"ffn_down", dtype::q6_k}, {"ffn_up", dtype::bf16}};
   for (const auto& [kind, element] : kinds) weights.push_back({"blk.0." + std::string(kind) + ".weight", element});
-  return poot::tool::llama_graph(c, weights, step);
+  return poot::tool::transformer_graph(c, weights, step);
 }
 
 }  // namespace

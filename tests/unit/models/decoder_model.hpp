@@ -1,7 +1,7 @@
 #pragma once
 /// Small language models as decoder weights under the names of GGUF, whatever file they come from.
 
-#include "../../../examples/tool/llama.hpp"
+#include "../../../examples/tool/transformer.hpp"
 
 #include <poot/io/gguf.hpp>
 #include <poot/io/safetensors.hpp>
@@ -14,7 +14,7 @@
 namespace poot_tests {
 
 struct decoder_model {
-  poot::tool::llama_config config;
+  poot::tool::architecture config;
   std::vector<poot::tool::weight_type> types;
   std::vector<std::pair<std::string, poot::run::buffer>> weights;
 
@@ -83,13 +83,13 @@ inline decoder_model from_meadow_safetensors(const poot::io::safetensors& file) 
 /// A model on the host, fused or one dispatch per equation, with entries of its own.
 class loaded_model {
  public:
-  loaded_model(const decoder_model& m, bool fuse, std::initializer_list<std::pair<const char*, poot::tool::llama_step>> entries,
+  loaded_model(const decoder_model& m, bool fuse, std::initializer_list<std::pair<const char*, poot::tool::model_step>> entries,
                int threads = 1)
       : config_(m.config), host_(threads) {
     poot::plan::options wanted;
     wanted.fuse = fuse;
     for (const auto& [name, step] : entries)
-      host_.add_entry(name, poot::plan::compile(poot::tool::llama_graph(m.config, m.types, step), poot::targets::host, wanted));
+      host_.add_entry(name, poot::plan::compile(poot::tool::transformer_graph(m.config, m.types, step), poot::targets::host, wanted));
     for (const auto& [name, b] : m.weights) host_.load_weight(name, b);
     for (poot::int64 i = 0; i < config_.context; ++i) keys_.push_back(static_cast<poot::int32>(i));
   }
@@ -114,7 +114,7 @@ class loaded_model {
   poot::int64 vocabulary() const { return config_.vocabulary; }
 
  private:
-  poot::tool::llama_config config_;
+  poot::tool::architecture config_;
   poot::run::host::executor host_;
   poot::vec<poot::int32> keys_;
 };

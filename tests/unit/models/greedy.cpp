@@ -1,7 +1,7 @@
 // Real models, step by step: the recorded texts, and fused against unfused logits at every step.
 #include "decoder_model.hpp"
 
-#include "../../../examples/tool/llama.cpp"
+#include "../../../examples/tool/transformer.cpp"
 
 #include <doctest/doctest.h>
 

@@ -4,13 +4,13 @@
 #include <doctest/doctest.h>
 
 using namespace poot_tests;
-using poot::tool::llama_step;
+using poot::tool::model_step;
 
 namespace {
 
 /// Steps of `chunk` tokens at most, with the logits of every token.
 std::vector<float> in_chunks(const decoder_model& m, bool fuse, int threads, const std::vector<poot::int32>& prompt, size_t chunk) {
-  llama_step one, several;
+  model_step one, several;
   one.every_logit = several.every_logit = true;
   several.tokens = 0;
   several.most_tokens = 64;
@@ -56,13 +56,13 @@ TEST_CASE("a prompt gives the same logits whole, in chunks of 1, 3 and 16, fused
 TEST_CASE("a sequence gives the same logits alone and beside others in a batch") {
   const auto opened = poot::io::gguf::open("examples/models/meadow/meadow.gguf");
   const decoder_model m = from_gguf(opened);
-  llama_step alone, batch;
+  model_step alone, batch;
   alone.every_logit = batch.every_logit = true;
   alone.tokens = batch.tokens = 3;
   batch.sequences = 3;
   loaded_model together(m, true, {{"batch", batch}});
   std::vector<std::unique_ptr<loaded_model>> apart;
-  for (int s = 0; s < 3; ++s) apart.push_back(std::make_unique<loaded_model>(m, true, std::initializer_list<std::pair<const char*, llama_step>>{{"alone", alone}}));
+  for (int s = 0; s < 3; ++s) apart.push_back(std::make_unique<loaded_model>(m, true, std::initializer_list<std::pair<const char*, model_step>>{{"alone", alone}}));
   for (poot::int32 at = 0; at < 30; at += 3) {
     std::vector<poot::int32> all;
     std::vector<float> expected;

@@ -7,7 +7,7 @@
 #include <poot/kernel/generate.hpp>
 #include <poot/plan/compile.hpp>
 
-#include "../../../examples/tool/llama.cpp"
+#include "../../../examples/tool/transformer.cpp"
 
 #include <doctest/doctest.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 /// A decoder whose layers are alike, of weights of one type.
 ir::graph decoder(dtype t, int64 tokens, int64 sequences = 1) {
-  tool::llama_config c;
+  tool::architecture c;
   c.width = c.hidden = 64, c.layers = 3, c.heads = 4, c.kv_heads = 2, c.head_width = 16, c.vocabulary = 32, c.context = 64;
   std::vector<tool::weight_type> types{{"token_embd.weight", t}, {"output_norm.weight", f32}};
   for (int layer = 0; layer < 3; ++layer) {
@@ -29,11 +29,11 @@ ir::graph decoder(dtype t, int64 tokens, int64 sequences = 1) {
     for (const char* name : {"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"})
       types.push_back({blk + name + ".weight", t});
   }
-  tool::llama_step step;
+  tool::model_step step;
   step.tokens = tokens;
   step.most_tokens = 16;
   step.sequences = sequences;
-  return tool::llama_graph(c, types, step);
+  return tool::transformer_graph(c, types, step);
 }
 
 struct made_kernel {

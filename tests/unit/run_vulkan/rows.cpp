@@ -3,7 +3,7 @@
 
 #include <unit/models/decoder_model.hpp>
 
-#include "../../../examples/tool/llama.cpp"
+#include "../../../examples/tool/transformer.cpp"
 
 using namespace poot;
 using namespace poot_tests;
@@ -14,10 +14,10 @@ namespace {
 class decoder_on_device {
  public:
   decoder_on_device(const run::vulkan::device& d, const decoder_model& m, int64 sequences) : executor_(d.make_executor()), sequences_(sequences) {
-    tool::llama_step step;
+    tool::model_step step;
     step.every_logit = true;
     step.sequences = sequences;
-    entry_ = &executor_.add_entry("step", plan::compile(tool::llama_graph(m.config, m.types, step), d.target()));
+    entry_ = &executor_.add_entry("step", plan::compile(tool::transformer_graph(m.config, m.types, step), d.target()));
     for (const auto& [name, b] : m.weights) executor_.load_weight(name, b);
   }
 
