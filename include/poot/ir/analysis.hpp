@@ -20,12 +20,14 @@ constexpr int64 dispatch_count(const graph_view& g) {
   return count;
 }
 
-/// How often each value is read: once per operand that names it, once per output.
+/// How often each value is read on the way to an output: once per operand that names it, once per output.
 constexpr vec<uint32> use_counts(const graph_view& g) {
   vec<uint32> counts(g.size(), 0);
-  for (const eqn& e : g.eqns)
-    for (uint32 in : g.operands(e)) ++counts[in];
   for (const graph_output& o : g.outputs) ++counts[o.value];
+  for (uint32 id = static_cast<uint32>(g.size()); id-- > 0;) {
+    if (counts[id] == 0) continue;
+    for (uint32 in : g.operands(id)) ++counts[in];
+  }
   return counts;
 }
 

@@ -62,7 +62,7 @@ struct canonicaliser {
     return false;
   }
 
-  /// Movement that moves nothing, and reshapes of reshapes.
+  /// Movement that moves nothing, reshapes of reshapes and transpositions of transpositions.
   constexpr bool drop_movement(uint32 id) {
     const eqn& e = r.equation(id);
     const uint32 a = r[*r.both().first_operand(id)];
@@ -84,28 +84,44 @@ struct canonicaliser {
           if (at[i] != 0 || at[2 * e.type.rank + i] != 1) return false;
         return forward(id, a);
       }
-      case op::transpose: return transpose_of_units(id, a);
+      case op::transpose: return drop_transpose(id, a);
       default: return false;
     }
   }
 
-  /// A transposition that only moves extents of 1 is a reshape.
-  constexpr bool transpose_of_units(uint32 id, uint32 a) {
-    const eqn& e = r.equation(id);
-    const view<int64> perm = r.both().attrs(id);
-    const tensor_type source = made(a).type;
+  /// A transposition of a transposition is one; one that only moves extents of 1 is a reshape.
+  constexpr bool drop_transpose(uint32 id, uint32 a) {
+    eqn e = r.equation(id);
+    int64 perm[max_rank]{};
+    for (int i = 0; i < e.type.rank; ++i) perm[i] = r.both().attrs(id)[i];
+    const bool is_second = made(a).kind == op::transpose;
+    if (is_second) {
+      const view<int64> first = r.both().attrs(a);
+      for (int i = 0; i < e.type.rank; ++i) perm[i] = first[perm[i]];
+      a = r.operands(a)[0];
+    }
+    if (moves_only_units(perm, made(a).type)) {
+      if (forward(id, a)) return true;
+      if (made(a).kind == op::reshape) a = r.operands(a)[0];
+      e.kind = op::reshape;
+      e.attrs = {};
+      if (forward(id, a)) return true;
+    } else if (is_second) {
+      e.attrs = r.keep_attrs({perm, e.type.rank});
+    } else {
+      return false;
+    }
+    const uint32 operand[1] = {a};
+    r.emit(id, e, {operand, 1});
+    return true;
+  }
+  static constexpr bool moves_only_units(const int64* perm, const tensor_type& source) {
     int64 last = -1;
-    for (int i = 0; i < e.type.rank; ++i) {
+    for (int i = 0; i < source.rank; ++i) {
       if (source.extents[perm[i]] == extent(1)) continue;
       if (perm[i] < last) return false;
       last = perm[i];
     }
-    if (forward(id, a)) return true;
-    eqn reshape = e;
-    reshape.kind = op::reshape;
-    reshape.attrs = {};
-    const uint32 operand[1] = {made(a).kind == op::reshape ? r.operands(a)[0] : a};
-    if (!forward(id, operand[0])) r.emit(id, reshape, {operand, 1});
     return true;
   }
 

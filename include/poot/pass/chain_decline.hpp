@@ -11,7 +11,7 @@ enum class chain_check : uint8 {
   // both
   read_elsewhere, narrow_value, element_type, no_kernel, grid_limit,
   // attention
-  workgroup_memory, reciprocal_softmax, softmax_axis, softmax_shift, moved_inside, scale_form, softcap_form, mask_form, mask_value, operand_order,
+  workgroup_memory, reciprocal_softmax, softmax_form, softmax_axis, softmax_shift, step_between, moved_inside, scale_form, softcap_form, mask_form, mask_value, operand_order,
   single_key_head, heads_differ, unbounded_length, strict,
   // rope
   pair_order, tables, turned_width,
@@ -28,8 +28,10 @@ constexpr std::string_view explain(chain_check c) {
     case chain_check::grid_limit: return "x_grid_limit: heads times queries are more workgroups than the target starts along x";
     case chain_check::workgroup_memory: return "workgroup_memory: what is kept of each chunk of so many keys does not fit the target's workgroup memory";
     case chain_check::reciprocal_softmax: return "reciprocal_softmax: a product with the reciprocal of the sum rounds otherwise than the division";
+    case chain_check::softmax_form: return "softmax_form: the weights are not exponentials divided by their own sum";
     case chain_check::softmax_axis: return "softmax_axis: the softmax does not run along the keys";
     case chain_check::softmax_shift: return "softmax_shift: the exponent is not the score less the greatest of its row";
+    case chain_check::step_between: return "step_between: a step that is no scale, softcap or mask stands between the contractions";
     case chain_check::moved_inside: return "moved_inside: a value inside the chain takes another shape";
     case chain_check::scale_form: return "scale_form: the scale is no constant to multiply by";
     case chain_check::softcap_form: return "softcap_form: a softcap is cap * tanh(score / cap) with one positive constant";

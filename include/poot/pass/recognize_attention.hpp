@@ -23,53 +23,52 @@ class attention_chain {
 
   /// Whether `root` is a contraction of a softmax whose scores are a contraction; else there is no chain.
   constexpr bool find() {
-    uint32 p = first(root_);
-    if (g_[p].kind == op::cast) fail_at(p, chain_check::narrow_value), p = first(p);
-    uint32 sum = 0;
-    if (g_[p].kind == op::div) {
-      weights_ = first(p);
-      sum = behind_broadcast(second(p));
-    } else if (g_[p].kind == op::mul) {
-      const bool swapped = g_[behind_broadcast(first(p))].kind == op::recip;
-      const uint32 reciprocal = behind_broadcast(swapped ? first(p) : second(p));
-      if (g_[reciprocal].kind != op::recip) return false;
-      weights_ = swapped ? second(p) : first(p);
-      sum = behind_broadcast(first(reciprocal));
-      fail_at(p, chain_check::reciprocal_softmax);
-    } else {
-      return false;
+    softmax_parts p{};
+    const uint32 read = first(root_);
+    if (!softmax_behind(read, 3, p)) {
+      uint32 other = second(root_);
+      if (g_[other].kind == op::transpose) other = first(other);
+      if (!read_softmax(other, p)) return false;
+      fail_at(root_, chain_check::operand_order);
+    } else if (p.at != read) {
+      fail_at(read, check_of_step(read));
     }
-    if (g_[weights_].kind != op::exp || g_[sum].kind != op::reduce_sum || first(sum) != weights_) return false;
-    inside(p, 1);
-    inside(weights_, 2);
-    inside(sum, 1);
-    along_keys(sum);
-    uint32 scores = first(weights_);
-    if (g_[scores].kind == op::sub) {
-      const uint32 greatest = behind_broadcast(second(scores));
+    if (p.by_reciprocal) fail_at(p.at, chain_check::reciprocal_softmax);
+    for (uint32 operand : {p.weights, p.divisor, first(p.sum)})
+      if (g_[operand].kind == op::cast) fail_at(operand, chain_check::narrow_value);
+    const uint32 exponential = exponential_behind(p.weights, 2);
+    if (p.weights != exponential || p.weights != first(p.sum) || p.sum != p.divisor || p.is_reversed) fail_at(p.at, chain_check::softmax_form);
+    inside(p.at, 1);
+    inside(exponential, 2);
+    inside_spread(second(p.at));
+    inside(p.sum, 1);
+    along_keys(p.sum);
+    uint32 scores = behind_casts(first(exponential));
+    const uint32 greatest = g_[scores].kind == op::sub ? behind_casts(behind_broadcast(second(scores))) : none;
+    if (greatest != none && g_[greatest].kind == op::reduce_max && behind_casts(first(greatest)) == first(scores)) {
       inside(scores, 1);
-      if (g_[greatest].kind == op::reduce_max && first(greatest) == first(scores)) {
-        inside(greatest, 1);
-        along_keys(greatest);
-      } else {
-        fail_at(scores, chain_check::softmax_shift);
-      }
+      inside_spread(second(scores));
+      inside(greatest, 1);
+      along_keys(greatest);
       scores = first(scores);
     } else {
-      fail_at(weights_, chain_check::softmax_shift);
+      fail_at(greatest != none ? scores : exponential, chain_check::softmax_shift);
     }
     return walk_scores(scores);
   }
 
   /// The operands of the attention, or false and the check that failed.
   constexpr bool read_operands(const target& where, bool strict) {
+    if (failed_) return false;
     const uint32 product = product_;
     const uint32 q = behind_widening(first(product));
     uint32 k = second(product), v = second(root_);
-    if (!is_transposed(product) && !drop_transpose(k)) fail_at(product, chain_check::operand_order);
-    if (is_transposed(root_) && !drop_transpose(v)) fail_at(root_, chain_check::operand_order);
-    const bool copied = drop_copies(k, g_.type(q));
-    drop_copies(v, g_.type(q));
+    tensor_type key_rows = g_.type(k), value_rows = g_.type(v);
+    if (!is_transposed(product) && !drop_transpose(k, key_rows)) fail_at(product, chain_check::operand_order);
+    if (is_transposed(root_) && !drop_transpose(v, value_rows)) fail_at(root_, chain_check::operand_order);
+    const bool copied = drop_copies(k, key_rows, g_.type(q));
+    if (!copied && !g_.type(k).same_extents(key_rows)) fail_at(product, chain_check::operand_order);
+    if (!drop_copies(v, value_rows, g_.type(q)) && !g_.type(v).same_extents(value_rows)) fail_at(root_, chain_check::operand_order);
     operands_ = {q, k, v};
     if (added_ != none) operands_.push_back(added_);
     if (chosen_ != none) operands_.push_back(chosen_);
@@ -112,21 +111,76 @@ class attention_chain {
     const dtype t = g_.type(id).element;
     if (t != dtype::f32) fail_at(id, t == dtype::f64 ? chain_check::element_type : chain_check::narrow_value);
   }
+  constexpr uint32 behind_casts(uint32 id) {
+    for (; g_[id].kind == op::cast; id = first(id)) fail_at(id, chain_check::narrow_value);
+    return id;
+  }
   constexpr void along_keys(uint32 reduction) {
     if (g_.attrs(reduction)[0] != g_.type(first(reduction)).rank - 1) fail_at(reduction, chain_check::softmax_axis);
   }
 
-  /// Does a bounded walk from `id` through what may stand between scores and softmax reach a contraction?
-  constexpr bool leads_to_product(uint32 id) const {
-    for (int steps = 0; steps < 12; ++steps) {
-      const eqn& e = g_[id];
-      if (e.kind == op::matmul) return true;
-      const bool passes = e.kind == op::mul || e.kind == op::div || e.kind == op::tanh || e.kind == op::cast || e.kind == op::reshape ||
-                          e.kind == op::transpose || e.kind == op::add || e.kind == op::neg;
-      if (e.kind == op::select) id = second(id);
-      else if (passes) id = first(id);
-      else return false;
+  /// A broadcast of a value inside the chain, if `id` is one.
+  constexpr void inside_spread(uint32 id) {
+    if (g_[id].kind == op::broadcast) inside(id, 1);
+  }
+
+  /// What is divided by a sum, or by something computed from one.
+  struct softmax_parts {
+    uint32 at, weights, divisor, sum;
+    bool by_reciprocal, is_reversed;
+  };
+  constexpr bool read_softmax(uint32 id, softmax_parts& p) const {
+    const op kind = g_[id].kind;
+    if (kind != op::div && kind != op::mul) return false;
+    for (int k = 1; k >= 0; --k) {
+      const uint32 weights = g_.first_operand(id)[1 - k];
+      uint32 divisor = behind_broadcast(g_.first_operand(id)[k]);
+      if (kind == op::mul) {
+        if (g_[divisor].kind == op::recip) divisor = behind_broadcast(first(divisor));
+        else if (g_[divisor].kind == op::div && g_.is_scalar_constant(first(divisor))) divisor = behind_broadcast(second(divisor));
+        else continue;
+      }
+      uint32 sum = divisor;
+      for (int steps = 0; steps < 2 && ir::is_pointwise(g_[sum].kind); ++steps) sum = behind_broadcast(first(sum));
+      if (g_[sum].kind != op::reduce_sum || exponential_behind(weights, 2) == none) continue;
+      p = {id, weights, divisor, sum, kind == op::mul, kind == op::div && k == 0};
+      return true;
     }
+    return false;
+  }
+  /// The softmax that `id` is, or is computed from in so many steps.
+  constexpr bool softmax_behind(uint32 id, int steps, softmax_parts& p) const {
+    if (read_softmax(id, p)) return true;
+    if (steps == 0 || !is_step(g_[id].kind)) return false;
+    for (uint32 in : g_.operands(id))
+      if (softmax_behind(in, steps - 1, p)) return true;
+    return false;
+  }
+  constexpr uint32 exponential_behind(uint32 id, int steps) const {
+    if (g_[id].kind == op::exp) return id;
+    if (steps == 0 || !ir::is_pointwise(g_[id].kind)) return none;
+    for (uint32 in : g_.operands(id))
+      if (const uint32 found = exponential_behind(in, steps - 1); found != none) return found;
+    return none;
+  }
+
+  static constexpr bool is_step(op o) { return ir::is_pointwise(o) || ir::is_movement(o); }
+  constexpr chain_check check_of_step(uint32 id) const {
+    if (g_[id].kind == op::cast) return chain_check::narrow_value;
+    return ir::is_movement(g_[id].kind) ? chain_check::moved_inside : chain_check::step_between;
+  }
+
+  /// Is `id` computed from a contraction, as far as a bounded search sees?
+  constexpr bool leads_to_product(uint32 id) const {
+    int visits = 48;
+    return leads_to_product(id, 12, visits);
+  }
+  constexpr bool leads_to_product(uint32 id, int steps, int& visits) const {
+    const op kind = g_[id].kind;
+    if (kind == op::matmul) return true;
+    if (steps == 0 || --visits < 0 || (!is_step(kind) && !ir::is_reduction(kind))) return false;
+    for (uint32 in : g_.operands(id))
+      if (leads_to_product(in, steps - 1, visits)) return true;
     return false;
   }
   constexpr bool is_minus_infinity(uint32 id) const {
@@ -137,6 +191,7 @@ class attention_chain {
   constexpr bool walk_scores(uint32 id) {
     uint32 reads = 2;  // of the greatest, and of the difference
     for (int steps = 0; steps < 12; ++steps, reads = 1) {
+      if (failed_) return leads_to_product(id);
       inside(id, reads);
       const eqn& e = g_[id];
       switch (e.kind) {
@@ -181,10 +236,12 @@ class attention_chain {
           id = first(id);
           break;
         }
-        case op::cast: fail_at(id, chain_check::narrow_value); id = first(id); break;
-        case op::reshape: case op::transpose: fail_at(id, chain_check::moved_inside); id = first(id); break;
-        case op::tanh: fail_at(id, chain_check::softcap_form); id = first(id); break;
-        default: return false;
+        case op::tanh:  // a cap of one
+          if (softcap_ || scale_ != one) fail_at(id, chain_check::softcap_form);
+          softcap_ = one;
+          id = first(id);
+          break;
+        default: fail_at(id, check_of_step(id));
       }
     }
     return false;
@@ -193,7 +250,7 @@ class attention_chain {
   /// Behind cap · tanh(x / cap), whose tanh is `id`: the x.
   constexpr uint32 capped(uint32 id, uint32 cap) {
     inside(id, 1);
-    const uint32 quotient = first(id);
+    const uint32 quotient = behind_casts(first(id));
     const bool fits = g_[quotient].kind == op::div && g_.is_scalar_constant(cap) && g_.is_scalar_constant(second(quotient)) &&
                       g_.attrs(cap)[0] == g_.attrs(second(quotient))[0] && !softcap_ && scale_ == one;
     const int64 bits = g_.is_scalar_constant(cap) ? g_.attrs(cap)[0] & 0xffffffff : 0;
@@ -210,28 +267,33 @@ class attention_chain {
   constexpr uint32 behind_widening(uint32 id) const {
     return g_[id].kind == op::cast && g_.type(id).element == dtype::f32 && is_narrow(g_.type(first(id)).element) ? first(id) : id;
   }
-  /// Takes a transposition of the last two axes away.
-  constexpr bool drop_transpose(uint32& id) const {
+  /// Takes a transposition of the last two axes away; `rows` becomes the type before it. One that moves an extent of 1 has become
+  /// a reshape, which may be a part of the one that merges copies of heads: `drop_copies` takes that away.
+  constexpr bool drop_transpose(uint32& id, tensor_type& rows) const {
     id = behind_widening(id);
-    if (g_[id].kind != op::transpose) return false;
-    const view<int64> perm = g_.attrs(id);
-    const int rank = g_.type(id).rank;
-    for (int i = 0; i < rank; ++i)
-      if (perm[i] != (i < rank - 2 ? i : 2 * rank - 3 - i)) return false;
-    id = first(id);
+    const int rank = rows.rank;
+    const bool is_reshape = g_[id].kind == op::reshape, has_one = rows.last() == extent(1) || rows.extents[rank - 2] == extent(1);
+    if (is_reshape ? !has_one : g_[id].kind != op::transpose) return rows.last() == rows.extents[rank - 2] && has_one;
+    if (!is_reshape) {
+      const view<int64> perm = g_.attrs(id);
+      for (int i = 0; i < rank; ++i)
+        if (perm[i] != (i < rank - 2 ? i : 2 * rank - 3 - i)) return false;
+    }
+    std::swap(rows.extents[rank - 1], rows.extents[rank - 2]);
+    if (g_.type(first(id)).same_extents(rows)) id = first(id);
     return true;
   }
-  /// Copies of heads: [KV,S,D] to [KV,1,S,D], broadcast to [KV,G,S,D], merged to [KV·G,S,D]; or a broadcast alone. Returns
-  /// whether there were any.
-  constexpr bool drop_copies(uint32& id, const tensor_type& q) const {
-    id = behind_widening(id);
-    if (g_[id].kind == op::broadcast && g_.type(id).rank == q.rank && g_.type(first(id)).rank >= 2 && only_heads_stretch(id)) {
+  /// Copies of heads: [KV,S,D] to [KV,1,S,D], broadcast to [KV,G,S,D], merged to [KV·G,S,D], the type `to`; or a broadcast
+  /// alone. Returns whether there were any.
+  constexpr bool drop_copies(uint32& id, const tensor_type& to, const tensor_type& q) const {
+    if (g_.type(id).same_extents(to)) id = behind_widening(id);
+    if (g_[id].kind == op::broadcast && to.rank == q.rank && g_.type(first(id)).rank >= 2 && only_heads_stretch(id)) {
       id = behind_widening(first(id));
       return true;
     }
     if (g_[id].kind != op::reshape || g_[first(id)].kind != op::broadcast) return false;
     const uint32 copies = first(id), merged = first(copies);
-    const tensor_type &to = g_.type(id), &wide = g_.type(copies), &narrow = g_.type(merged);
+    const tensor_type &wide = g_.type(copies), &narrow = g_.type(merged);
     if (g_[merged].kind != op::reshape || wide.rank != to.rank + 1 || narrow.rank != wide.rank || !only_heads_stretch(copies)) return false;
     const uint32 heads = first(merged);
     if (g_.type(heads).rank != to.rank) return false;
@@ -279,7 +341,7 @@ class attention_chain {
   const graph_view& g_;
   const uint32* uses_;
   uint32 root_;
-  uint32 weights_ = 0, product_ = 0, added_ = none, chosen_ = none;
+  uint32 product_ = 0, added_ = none, chosen_ = none;
   int64 scale_ = one, softcap_ = 0;
   vec<uint32> operands_;
   bool failed_ = false;
@@ -295,8 +357,8 @@ constexpr graph recognize_attention(graph g, const target& where, bool strict, r
   bool changed = false;
   for (uint32 id = 0, size = static_cast<uint32>(g.size()); id < size; ++id) {
     if (all[id].kind != op::matmul) continue;
-    const op softmax = all[*all.first_operand(id)].kind;
-    if (softmax != op::div && softmax != op::mul && softmax != op::cast) continue;
+    const uint32* const in = all.first_operand(id);
+    if (ir::is_leaf(all[in[0]].kind) && ir::is_leaf(all[in[1]].kind)) continue;
     if (uses.empty()) uses = use_counts(all);
     detail::attention_chain chain(all, uses, id);
     if (!chain.find()) continue;

@@ -104,6 +104,16 @@ TEST_CASE("counts, peak and flops of a small graph, at run time as in constant e
   CHECK(uses[uses.size() - 1] == 1);  // rows, as an output
 }
 
+TEST_CASE("a reader that no output needs is none") {
+  graph g;
+  const uint32 x = g.leaf(op::input, type_of(f32, 4), {}, "x"), y = apply(g, op::neg, {x});
+  apply(g, op::exp, {x});
+  g.add_output("y", y);
+  const vec<uint32> uses = use_counts(g);
+  CHECK(uses[x] == 1);
+  CHECK(uses[2] == 0);
+}
+
 TEST_CASE("the peak equals what asking every value at every equation gives") {
   int64 with_alias = 0;
   for (uint64 seed = 0; seed < 2000; ++seed) {

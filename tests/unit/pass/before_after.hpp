@@ -84,9 +84,8 @@ inline bool same(const ir::tensor& a, const ir::tensor& b) {
   return true;
 }
 
-/// Do two graphs give the same bits for the same values?
-inline bool same_values(const ir::graph_view& a, const ir::graph_view& b, poot_tests::draws& d) {
-  const vec<ir::named_tensor> given = drawn_values(a, d);
+/// Do two graphs give the same bits for these values?
+inline bool same_results(const ir::graph_view& a, const ir::graph_view& b, const vec<ir::named_tensor>& given) {
   const ir::interpret_options clamp{ir::arithmetic::exact, ir::outside::clamp};
   const ir::interpretation x = ir::interpret(a, given, clamp), y = ir::interpret(b, given, clamp);
   bool equal = x.outputs.size() == y.outputs.size() && x.states.size() == y.states.size();
@@ -94,6 +93,8 @@ inline bool same_values(const ir::graph_view& a, const ir::graph_view& b, poot_t
   for (size_t i = 0; equal && i < x.states.size(); ++i) equal = same(x.states[i].value, y.states[i].value);
   return equal;
 }
+
+inline bool same_values(const ir::graph_view& a, const ir::graph_view& b, poot_tests::draws& d) { return same_results(a, b, drawn_values(a, d)); }
 
 /// Over random graphs: well formed, the same bits, `changed` tells the truth.
 template <class Pass>

@@ -87,6 +87,13 @@ TEST_CASE("drops movement that moves nothing") {
   CHECK(after(canonicalise, f("%a : f32[32] = reshape %x\n%r : f32[2,16] = reshape %a")) == normal(f("%a : f32[32] = reshape %x\n%r : f32[2,16] = reshape %x")));
   CHECK(after(canonicalise, "%x : f32[4,1,8] = input \"x\"\n%r : f32[1,4,8] = transpose %x {perm=[1,0,2]}\noutput \"o\" = %r") ==
         normal("%x : f32[4,1,8] = input \"x\"\n%r : f32[1,4,8] = reshape %x\noutput \"o\" = %r"));
+  // transpositions of transpositions are one, or none, or a reshape
+  const std::string cube = "%x : f32[4,1,8] = input \"x\"\n%a : f32[8,1,4] = transpose %x {perm=[2,1,0]}\n", end = "\noutput \"o\" = %r";
+  CHECK(after(canonicalise, f("%a : f32[8,4] = transpose %x {perm=[1,0]}\n%r : f32[4,8] = transpose %a {perm=[1,0]}")) ==
+        normal("%x : f32[4,8] = input \"x\"\n%y : f32[4,8] = input \"y\"\n%a : f32[8,4] = transpose %x {perm=[1,0]}\noutput \"o\" = %x"));
+  CHECK(after(canonicalise, cube + "%r : f32[1,4,8] = transpose %a {perm=[1,2,0]}" + end) == normal(cube + "%r : f32[1,4,8] = reshape %x" + end));
+  CHECK(after(canonicalise, "%x : f32[2,3,4] = input \"x\"\n%a : f32[3,2,4] = transpose %x {perm=[1,0,2]}\n%r : f32[4,3,2] = transpose %a {perm=[2,0,1]}" + end) ==
+        normal("%x : f32[2,3,4] = input \"x\"\n%a : f32[3,2,4] = transpose %x {perm=[1,0,2]}\n%r : f32[4,3,2] = transpose %x {perm=[2,1,0]}" + end));
   for (const char* equations : {"%r : f32[8,4] = transpose %x {perm=[1,0]}", "%r : f32[3,8] = slice %x {start=[1,0] size=[3,8]}",
                                 "%r : f32[2,8] = slice %x {start=[0,0] size=[2,8] step=[2,1]}", "%r : f32[8,8] = concat %x, %y {axis=0}", "%r : f32[2,4,8] = broadcast %x"})
     CHECK(unchanged(canonicalise, f(equations)));

@@ -12,6 +12,9 @@ namespace chain_mutations {
 using namespace before_after;
 using poot_tests::draws;
 
+/// A number in a type.
+inline uint64 bits_of(dtype t, double x) { return ir::detail::cast_bits(dtype::f64, t, std::bit_cast<uint64>(x)); }
+
 struct step {
   ir::op kind;
   vec<int> in;               ///< steps
@@ -23,23 +26,28 @@ struct step {
 struct chain {
   std::vector<step> steps;
   std::vector<int> outputs;
+  std::vector<int> unread;  ///< computed for nobody
+  int64 bound = 0;          ///< of the dynamic extent S, if there is one
 
   int add(step s) {
     steps.push_back(std::move(s));
     return static_cast<int>(steps.size()) - 1;
   }
-  int leaf(const char* name, const tensor_type& t) { return add({ir::op::input, {}, {}, t, name}); }
+  int leaf(const char* name, const tensor_type& t, ir::op kind = ir::op::input) { return add({kind, {}, {}, t, name}); }
   int number(float v) { return add({ir::op::constant, {}, {static_cast<int64>(std::bit_cast<uint32>(v))}, type_of(f32)}); }
   int apply(ir::op o, std::initializer_list<int> in, std::initializer_list<int64> attrs = {}, const tensor_type& declared = type_of(f32)) {
     return add({o, vec<int>(in), vec<int64>(attrs), declared});
   }
 
-  /// The graph, or false where a typing rule forbids it. Steps stand in order of need.
-  bool build(ir::graph& g) const {
+  /// The graph, or false where a typing rule forbids it. Steps stand in order of need; `placed`: where each stands.
+  bool build(ir::graph& g, std::vector<uint32>* placed = nullptr) const {
     try {
       g = ir::graph("t");
+      if (bound) g.dynamic("S", bound);
       std::vector<uint32> made(steps.size(), ~0u);
       for (int o : outputs) make(g, o, made, 0);
+      for (int u : unread) make(g, u, made, 0);
+      if (placed) *placed = made;
       int number = 0;
       for (int o : outputs) g.add_output("y" + std::to_string(number++), made[static_cast<size_t>(o)]);
       return ir::verify(g);

@@ -1,5 +1,5 @@
-// Thousands of chains that are changed in one place: the values stay within the class of the rewrite, or the chain keeps its
-// equations and their bits.
+// Thousands of chains that are changed in one place, whatever that makes of them: the recognised graph is the same function as the
+// chain, or the chain keeps its equations and their bits.
 #include "chain_mutations.hpp"
 
 #include <map>
@@ -41,32 +41,28 @@ chain drawn_chain(draws& d) {
   return c;
 }
 
-/// Whether each result is that of the chain: within 16 epsilon of the f64 value, scaled by the greatest value there is. (Where
-/// a step before it rounds to a narrow type, which f64 does not show, within as much of the chain's.)
-std::string outside_class(const ir::graph_view& g, const ir::graph_view& made, const vec<ir::named_tensor>& given) {
+/// Whether f64 tells the recognised graph from the chain. (How far f32 may be from f64: recognize_attention_attack.)
+std::string difference_in_f64(const ir::graph_view& g, const ir::graph_view& made, const vec<ir::named_tensor>& given) {
   ir::interpret_options wide;
   wide.mode = ir::arithmetic::wide;
-  const ir::interpretation chain = ir::interpret(g, given), exact = ir::interpret(g, given, wide), got = ir::interpret(made, given);
+  const ir::interpretation chain = ir::interpret(g, given, wide), got = ir::interpret(made, given, wide);
   double greatest = 0;
   for (const ir::named_tensor& t : given)
     for (size_t i = 0; i < t.value.bits.size(); ++i) greatest = std::fmax(greatest, std::fabs(number_at(t.value, i)));
   for (size_t o = 0; o < got.outputs.size(); ++o)
     for (size_t i = 0; i < got.outputs[o].value.bits.size(); ++i) {
-      const double x = number_at(got.outputs[o].value, i), y = number_at(chain.outputs[o].value, i), z = number_at(exact.outputs[o].value, i);
-      if (std::isnan(x) && std::isnan(y)) continue;
-      if (x == y) continue;
-      const double most = 16 * 0x1p-23 * std::fmax(greatest, std::fabs(y));
-      if (std::isnan(x) || std::isnan(y) || !(std::fabs(x - z) <= most || std::fabs(x - y) <= most))
-        return "output " + std::to_string(o) + " element " + std::to_string(i) + ": " + std::to_string(x) + " is not " + std::to_string(y);
+      const double x = number_at(got.outputs[o].value, i), y = number_at(chain.outputs[o].value, i);
+      if (x == y || (std::isnan(x) && std::isnan(y)) || std::fabs(x - y) <= 0x1p-40 * std::fmax(greatest, std::fabs(y))) continue;
+      return "output " + std::to_string(o) + " element " + std::to_string(i) + ": " + std::to_string(x) + " is not " + std::to_string(y);
     }
   return "";
 }
 
 }  // namespace
 
-TEST_CASE("20,000 changed chains keep their values within the class, or keep their equations and bits") {
+TEST_CASE("20,000 changed chains are the same function in f64, or keep their equations and bits") {
   std::map<std::string, int> recognised, declined;
-  int kept = 0;
+  int unchanged = 0;
   for (int k = 0; k < 20000; ++k) {
     draws d(900 + static_cast<uint64>(k));
     chain c = drawn_chain(d);
@@ -81,14 +77,16 @@ TEST_CASE("20,000 changed chains keep their values within the class, or keep the
     INFO("seed " << k << ", " << change << "\n" << printed(g) << printed(made.optimized));
     CHECK(ir::verify(made.optimized));
     if (!attention) {
-      ++kept;
+      ++unchanged;
       if (k % 4 == 0) CHECK(same_values(g, made.optimized, d));
       continue;
     }
     CHECK(made.notes.chain_declines.empty());
-    CHECK(outside_class(g, made.optimized, values_of(g, d)) == "");
+    const ir::graph kept = pass::run_passes(g, targets::host, true).optimized;  // has its constants folded in f32, as `made` has
+    CHECK(same_values(g, kept, d));
+    CHECK(difference_in_f64(kept, made.optimized, values_of(g, d)) == "");
   }
-  CHECK(kept > 3000);
+  CHECK(unchanged > 3000);
   CHECK(recognised["nothing"] > 500);
   CHECK(recognised["order"] > 100);
   CHECK(recognised["scaled"] > 100);
