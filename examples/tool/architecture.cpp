@@ -116,6 +116,22 @@ void read_windows(const family_keys& keys, const family_row& f, architecture& a)
   a.sliding_theta = f.sliding_theta > 0 ? static_cast<float>(keys.positive_or("rope.freq_base_swa", static_cast<double>(f.sliding_theta))) : 0;
 }
 
+void read_experts(const io::gguf& file, const family_keys& keys, const family_row& f, architecture& a) {
+  if (!f.routed && !keys.has("expert_count")) return;
+  a.experts = keys.count("expert_count", 1 << 12, f.routed ? 1 : 0);
+  if (a.experts == 0) return;
+  a.experts_used = keys.count("expert_used_count", 1 << 12);
+  if (a.experts_used > a.experts)
+    keys.refuse("expert_used_count", text{} << "is " << a.experts_used << ", more than expert_count, " << a.experts);
+  if (f.routed) a.hidden = keys.count("expert_feed_forward_length", 1 << 22);
+  if (f.shared) a.shared_hidden = keys.count("expert_shared_feed_forward_length", 1 << 22);
+  a.normalised_experts = f.normalised;
+  if (keys.has("expert_weights_scale") && file.real(keys.name("expert_weights_scale")) != 1)
+    keys.refuse("expert_weights_scale", "is not 1, and poot scales no experts");
+  if (keys.has("expert_gating_func") && keys.count("expert_gating_func", 255, 0) != 1)
+    keys.refuse("expert_gating_func", "is not 1, softmax, and poot knows no other");
+}
+
 }  // namespace
 
 architecture read_architecture(const io::gguf& file, int64 context) {
@@ -126,7 +142,7 @@ architecture read_architecture(const io::gguf& file, int64 context) {
   a.rotate_halves = f.halves;
   a.tanh_gelu = a.scaled_embedding = f.gemma;
   a.width = keys.count("embedding_length", 1 << 20);
-  a.hidden = keys.count("feed_forward_length", 1 << 22);
+  if (!f.routed) a.hidden = keys.count("feed_forward_length", 1 << 22);
   a.layers = keys.count("block_count", 1 << 12);
   read_heads(keys, a);
   a.epsilon = static_cast<float>(keys.positive("attention.layer_norm_rms_epsilon"));
@@ -135,6 +151,7 @@ architecture read_architecture(const io::gguf& file, int64 context) {
   if (a.context > trained) keys.refuse("context_length", text{} << "is " << trained << ", less than the context of " << a.context << " that is asked for");
   read_rotary(file, keys, a, trained);
   read_windows(keys, f, a);
+  read_experts(file, keys, f, a);
   if (f.gemma) {
     a.attention_cap = static_cast<float>(keys.positive_or("attn_logit_softcapping", 0));
     a.logit_cap = static_cast<float>(keys.positive_or("final_logit_softcapping", 0));

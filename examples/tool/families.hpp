@@ -18,9 +18,9 @@ struct family_row {
   int64 default_window = 0;
   float sliding_theta = 0;
   int64 largest_layers = 0;  ///< the depth of the one size whose scores are scaled by 1/sqrt(width / heads)
-  bool routed = false;       ///< always has experts
-  bool shared = false;       ///< one of them serves every token
-  bool normalised = true;
+  bool routed = false;       ///< always has experts; a llama has them where expert_count says so (Mixtral)
+  bool shared = false;       ///< one more expert serves every token
+  bool normalised = true;    ///< weights of the experts of a token sum to 1
 };
 constexpr family_row families[] = {
     {.name = "llama"},
@@ -29,6 +29,8 @@ constexpr family_row families[] = {
     {.name = "gemma2", .halves = true, .gemma = true, .window_period = 2, .default_window = 4096, .largest_layers = 46},
     {.name = "gemma3", .halves = true, .head_norms = true, .gemma = true, .window_period = 6, .sliding_theta = 10000, .largest_layers = 62},
     {.name = "phi3", .halves = true, .fused = true, .window_period = 0},
+    {.name = "qwen2moe", .halves = true, .biases = true, .routed = true, .shared = true, .normalised = false},
+    {.name = "qwen3moe", .halves = true, .head_norms = true, .routed = true},
 };
 
 /// Compares the tensors of a file with what the family and its hyper-parameters ask for; throws `error`.

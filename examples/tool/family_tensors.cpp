@@ -108,13 +108,25 @@ void check_tensors(const io::gguf& file, const family_row& f, const architecture
       check.vector(blk + "post_ffw_norm.weight", E);
     }
     check.vector(blk + "ffn_norm.weight", E);
-    if (f.fused) {
+    if (a.experts > 0) {
+      check.matrix(blk + "ffn_gate_inp.weight", {a.experts, E});
+      check.matrix(blk + "ffn_gate_exps.weight", {a.experts, F, E});
+      check.matrix(blk + "ffn_up_exps.weight", {a.experts, F, E});
+      check.matrix(blk + "ffn_down_exps.weight", {a.experts, E, F});
+    } else if (f.fused) {
       check.matrix(blk + "ffn_up.weight", {2 * F, E});
+      check.matrix(blk + "ffn_down.weight", {E, F});
     } else {
       check.matrix(blk + "ffn_gate.weight", {F, E});
       check.matrix(blk + "ffn_up.weight", {F, E});
+      check.matrix(blk + "ffn_down.weight", {E, F});
     }
-    check.matrix(blk + "ffn_down.weight", {E, F});
+    if (const int64 S = a.shared_hidden) {
+      check.vector(blk + "ffn_gate_inp_shexp.weight", E);
+      check.matrix(blk + "ffn_gate_shexp.weight", {S, E});
+      check.matrix(blk + "ffn_up_shexp.weight", {S, E});
+      check.matrix(blk + "ffn_down_shexp.weight", {E, S});
+    }
   }
   check.finish();
 }

@@ -2,6 +2,7 @@
 
 #include <poot/nn/attention.hpp>
 #include <poot/nn/decoder.hpp>
+#include <poot/nn/experts.hpp>
 #include <poot/nn/mlp.hpp>
 #include <poot/nn/norm.hpp>
 #include <poot/nn/rope.hpp>
@@ -138,9 +139,42 @@ class graph_builder {
 
   value feed_forward(value x, const std::string& blk) {
     const int64 E = c_.width, F = c_.hidden;
+    if (c_.experts > 0) return c_.shared_hidden > 0 ? routed(x, blk) + shared_expert(x, blk) : routed(x, blk);
     const value gate = weight(blk + "ffn_gate.weight", {F, E}), up = weight(blk + "ffn_up.weight", {F, E}),
                 down = weight(blk + "ffn_down.weight", {E, F});
     return c_.tanh_gelu ? nn::gated_mlp<nn::gating::gelu_tanh>(x, gate, up, down) : nn::gated_mlp(x, gate, up, down);
+  }
+
+  /// x through the experts that its router finds most probable, weighted by that; (S·T, E).
+  value routed(value x, const std::string& blk) {
+    const int64 E = c_.width, F = c_.hidden, X = c_.experts;
+    const value gate = weight(blk + "ffn_gate_exps.weight", {X, F, E}), up = weight(blk + "ffn_up_exps.weight", {X, F, E}),
+                down = weight(blk + "ffn_down_exps.weight", {X, E, F});
+    value rest = nn::softmax(dsl::matmul_t(x, weight(blk + "ffn_gate_inp.weight", {X, E})));  // (S·T, X)
+    std::vector<value> places, shares;                                                       // (S·T, 1) each
+    for (int64 i = 0; i < c_.experts_used; ++i) {
+      const auto taken = nn::take_greatest(rest);
+      places.push_back(get<0>(taken));
+      shares.push_back(get<1>(taken));
+      rest = get<2>(taken);
+    }
+    if (c_.normalised_experts) {
+      value total = shares[0];
+      for (size_t i = 1; i < shares.size(); ++i) total = total + shares[i];
+      for (value& share : shares) share = share / total;
+    }
+    value mixed = nn::expert_mlp(x, places[0], gate, up, down) * shares[0];
+    for (size_t i = 1; i < shares.size(); ++i) mixed = mixed + nn::expert_mlp(x, places[i], gate, up, down) * shares[i];
+    return mixed;
+  }
+
+  /// The expert of every token, behind a gate of its own; (S·T, E).
+  value shared_expert(value x, const std::string& blk) {
+    const int64 E = c_.width, S = c_.shared_hidden;
+    const value opening = dsl::reshape(weight(blk + "ffn_gate_inp_shexp.weight", {E}), dsl::shape{1, E});
+    const value y = nn::gated_mlp(x, weight(blk + "ffn_gate_shexp.weight", {S, E}), weight(blk + "ffn_up_shexp.weight", {S, E}),
+                                  weight(blk + "ffn_down_shexp.weight", {E, S}));
+    return y * nn::sigmoid(dsl::matmul_t(x, opening));
   }
 
   /// Rows of sequence `s`.

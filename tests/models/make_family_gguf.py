@@ -13,7 +13,7 @@ import numpy as np
 import gguf_file
 
 WIDTH, HIDDEN, HEADS, KV_HEADS, HEAD_WIDTH, VOCABULARY, CONTEXT = 64, 96, 4, 2, 16, 96, 64
-FAMILIES = ["llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3"]
+FAMILIES = ["llama", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "qwen2moe", "qwen3moe"]
 
 
 def normal(name, shape, scale, mean=0.0):

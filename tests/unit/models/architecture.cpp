@@ -66,6 +66,18 @@ TEST_CASE("of gemma's layers the last of each period sees every key") {
   CHECK(read(small_family("gemma2"), 17).slides(0));
 }
 
+TEST_CASE("experts are counted, and what their family does with them is known") {
+  const architecture llama = read(small_family("mixtral")), two = read(small_family("qwen2moe")), three = read(small_family("qwen3moe"));
+  for (const architecture* a : {&llama, &two, &three}) {
+    CHECK(a->experts == 8);
+    CHECK(a->experts_used == 2);
+    CHECK(a->hidden == 96);
+    CHECK(a->normalised_experts == (a != &two));
+    CHECK(a->shared_hidden == (a == &two ? 48 : 0));
+  }
+  CHECK(read(small_family("llama")).experts == 0);
+}
+
 TEST_CASE("head widths may be stated, and need not divide the width then") {
   family_file f = small_family("qwen3");
   f.own("attention.head_count") = 3u;
@@ -168,6 +180,14 @@ TEST_CASE("keys that contradict each other are refused") {
        "m.gguf: key llama.attention.sliding_window is 32, less than the context of 128, and no layer of llama slides here"},
       {"gemma3", [](auto& f) { f.keys.erase("gemma3.attention.sliding_window"); },
        "m.gguf: key gemma3.attention.sliding_window is missing or 0, and layers of gemma3 slide"},
+      {"mixtral", [](auto& f) { f.own("expert_used_count") = 9u; }, "m.gguf: key llama.expert_used_count is 9, more than expert_count, 8"},
+      {"qwen3moe", [](auto& f) { f.own("expert_count") = 0u; }, "m.gguf: key qwen3moe.expert_count is 0, not in 1 to 4096"},
+      {"qwen2moe", [](auto& f) { f.keys.erase("qwen2moe.expert_shared_feed_forward_length"); },
+       "m.gguf: there is no key qwen2moe.expert_shared_feed_forward_length"},
+      {"qwen3moe", [](auto& f) { f.own("expert_weights_scale") = 2.5f; },
+       "m.gguf: key qwen3moe.expert_weights_scale is not 1, and poot scales no experts"},
+      {"qwen3moe", [](auto& f) { f.own("expert_gating_func") = 2u; },
+       "m.gguf: key qwen3moe.expert_gating_func is not 1, softmax, and poot knows no other"},
       {"llama", [](auto& f) { f.keys["tokenizer.ggml.tokens"] = std::vector<std::string>(39, "x"); },
        "m.gguf: key tokenizer.ggml.tokens has 39 pieces, and tensor \"token_embd.weight\" 40 rows"},
   };
@@ -182,6 +202,10 @@ TEST_CASE("tensors that contradict the keys are refused") {
       {"qwen3", [](auto& f) { f.tensors.erase("blk.1.attn_k_norm.weight"); }, "m.gguf: there is no tensor blk.1.attn_k_norm.weight"},
       {"gemma2", [](auto& f) { f.tensors.erase("blk.1.post_ffw_norm.weight"); }, "m.gguf: there is no tensor blk.1.post_ffw_norm.weight"},
       {"phi3", [](auto& f) { f.tensors.erase("blk.0.attn_qkv.weight"); }, "m.gguf: there is no tensor blk.0.attn_qkv.weight"},
+      {"mixtral", [](auto& f) { f.keys.erase("llama.expert_count"); }, "m.gguf: there is no tensor blk.0.ffn_gate.weight"},
+      {"mixtral", [](auto& f) { f.own("expert_count") = 4u; },
+       "m.gguf: tensor \"blk.0.ffn_gate_inp.weight\" is f32[8,64], and the keys of the file make it f32[4,64]"},
+      {"qwen2moe", [](auto& f) { f.tensors.erase("blk.1.ffn_down_shexp.weight"); }, "m.gguf: there is no tensor blk.1.ffn_down_shexp.weight"},
       {"llama", [](auto& f) { f.tensors["blk.0.ffn_down.weight"] = {{96, 64}}; },
        "m.gguf: tensor \"blk.0.ffn_down.weight\" is f32[96,64], and the keys of the file make it f32[64,96]"},
       {"llama", [](auto& f) { f.tensors["token_embd.weight"] = {{64}}; },

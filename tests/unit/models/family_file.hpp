@@ -58,13 +58,14 @@ class family_file {
   }
 };
 
-/// Width 64, 4 heads of 16, 2 of them for keys and values; two layers, or as many as the family needs to show each kind.
-inline family_file small_family(const std::string& family) {
-  constexpr poot::uint64 E = 64, F = 96, V = 40, Q = 64, K = 32, D = 16;
-  const bool gemma = family.starts_with("gemma"), fused = family == "phi3";
-  const poot::uint32 layers = family == "gemma3" ? 6 : 2;
+/// Width 64, 4 heads of 16, 2 of them for keys and values; `layers` layers, or else as many as show each kind. "mixtral" is a
+/// llama with experts.
+inline family_file small_family(const std::string& family, poot::uint32 layers = 0) {
+  constexpr poot::uint64 E = 64, F = 96, V = 40, Q = 64, K = 32, D = 16, X = 8, S = 48;
+  const bool gemma = family.starts_with("gemma"), fused = family == "phi3", routed = family == "mixtral" || family.ends_with("moe");
+  if (layers == 0) layers = family == "gemma3" ? 6 : 2;
   family_file f;
-  f.keys["general.architecture"] = family;
+  f.keys["general.architecture"] = family == "mixtral" ? "llama" : family;
   f.own("embedding_length") = poot::uint32{E};
   f.own("feed_forward_length") = poot::uint32{F};
   f.own("block_count") = layers;
@@ -74,6 +75,9 @@ inline family_file small_family(const std::string& family) {
   f.own("attention.layer_norm_rms_epsilon") = 1e-5f;
   if (gemma) f.own("attention.sliding_window") = 16u;
   if (family == "gemma2") f.own("attn_logit_softcapping") = 50.0f, f.own("final_logit_softcapping") = 30.0f;
+  if (routed) f.own("expert_count") = poot::uint32{X}, f.own("expert_used_count") = 2u;
+  if (family.ends_with("moe")) f.own("expert_feed_forward_length") = poot::uint32{F};
+  if (family == "qwen2moe") f.own("expert_shared_feed_forward_length") = poot::uint32{S};
   f.tensors["token_embd.weight"] = {{V, E}};
   f.tensors["output_norm.weight"] = {{E}};
   for (poot::uint32 layer = 0; layer < layers; ++layer) {
@@ -89,11 +93,23 @@ inline family_file small_family(const std::string& family) {
       add("attn_q.weight", {Q, E});
       add("attn_k.weight", {K, E});
       add("attn_v.weight", {K, E});
-      add("ffn_gate.weight", {F, E});
-      add("ffn_up.weight", {F, E});
     }
     add("attn_output.weight", {E, Q});
-    add("ffn_down.weight", {E, F});
+    if (routed) {
+      add("ffn_gate_inp.weight", {X, E});
+      add("ffn_gate_exps.weight", {X, F, E});
+      add("ffn_up_exps.weight", {X, F, E});
+      add("ffn_down_exps.weight", {X, E, F});
+    } else {
+      if (!fused) add("ffn_gate.weight", {F, E}), add("ffn_up.weight", {F, E});
+      add("ffn_down.weight", {E, F});
+    }
+    if (family == "qwen2moe") {
+      add("ffn_gate_inp_shexp.weight", {E});
+      add("ffn_gate_shexp.weight", {S, E});
+      add("ffn_up_shexp.weight", {S, E});
+      add("ffn_down_shexp.weight", {E, S});
+    }
     if (family.starts_with("qwen2")) add("attn_q.bias", {Q}), add("attn_k.bias", {K}), add("attn_v.bias", {K});
     if (family.starts_with("qwen3") || family == "gemma3") add("attn_q_norm.weight", {D}), add("attn_k_norm.weight", {D});
     if (gemma) add("post_attention_norm.weight", {E}), add("post_ffw_norm.weight", {E});

@@ -1,0 +1,70 @@
+// How many dispatches a layer of each family takes, as docs/models.md says: what one more layer adds to a step.
+#include "family_file.hpp"
+
+#include "../../../examples/tool/transformer.hpp"
+
+#include <poot/plan/compile.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+
+using namespace poot_tests;
+
+namespace {
+
+struct counts {
+  size_t decode, prefill, unfused;  ///< of one layer: one token; several; one token, a dispatch for each equation
+  size_t around;                    ///< of a step of one token, besides its layers
+  bool operator==(const counts&) const = default;
+};
+
+/// The one table. Where fusion changes, run this test: it prints the rows that hold. docs/models.md shows them too.
+constexpr std::pair<const char*, counts> table[] = {
+    {"llama", {14, 18, 35, 9}},
+    {"qwen2", {14, 18, 38, 9}},
+    {"qwen3", {16, 20, 51, 9}},
+    {"gemma2", {14, 18, 56, 10}},
+    {"gemma3", {16, 20, 72, 10}},
+    {"phi3", {14, 18, 35, 9}},
+    {"mixtral", {22, 26, 61, 9}},
+    {"qwen2moe", {26, 30, 76, 9}},
+    {"qwen3moe", {24, 28, 77, 9}},
+};
+
+size_t dispatches(const std::string& family, poot::uint32 layers, poot::int64 tokens, bool fuse) {
+  const std::vector<poot::uint8> bytes = small_family(family, layers).bytes();
+  const auto file = poot::io::gguf::parse({bytes.data(), bytes.size()}, "m.gguf");
+  const poot::tool::architecture a = poot::tool::read_architecture(file, 0);
+  std::vector<poot::tool::weight_type> types;
+  for (const auto& w : poot::tool::model_weights(file, a)) types.push_back({w.name, w.type.element});
+  poot::tool::model_step step;
+  step.tokens = tokens;
+  step.most_tokens = 64;
+  poot::plan::options wanted;
+  wanted.fuse = fuse;
+  return poot::plan::compile(poot::tool::transformer_graph(a, types, step), poot::targets::host, wanted).dispatch_count();
+}
+
+/// Where kinds of layers alternate, a layer is the mean of a period; that must be whole.
+counts of_a_layer(const std::string& family) {
+  const poot::uint32 period = family == "gemma2" ? 2 : family == "gemma3" ? 6 : 1;
+  const auto added = [&](poot::int64 tokens, bool fuse) {
+    const size_t more = dispatches(family, 3 * period, tokens, fuse) - dispatches(family, 2 * period, tokens, fuse);
+    CHECK(more % period == 0);
+    return more / period;
+  };
+  const size_t decode = added(1, true);
+  return {decode, added(0, true), added(1, false), dispatches(family, 2 * period, 1, true) - 2 * period * decode};
+}
+
+}  // namespace
+
+TEST_CASE("a layer of each family takes the dispatches that docs/models.md says") {
+  for (const auto& [family, expected] : table) {
+    CAPTURE(family);
+    const counts now = of_a_layer(family);
+    if (!(now == expected)) std::printf("    {\"%s\", {%zu, %zu, %zu, %zu}},\n", family, now.decode, now.prefill, now.unfused, now.around);
+    CHECK(now == expected);
+  }
+}
