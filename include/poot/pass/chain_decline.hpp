@@ -14,7 +14,7 @@ enum class chain_check : uint8 {
   workgroup_memory, reciprocal_softmax, softmax_form, softmax_axis, softmax_shift, step_between, moved_inside, scale_form, softcap_form, mask_form, mask_value, operand_order,
   single_key_head, heads_differ, unbounded_length, strict,
   // rope
-  pair_order, tables, turned_width,
+  turn_form, pair_order, tables, turned_width,
 };
 inline constexpr chain_check last_chain_check = chain_check::turned_width;
 
@@ -42,6 +42,7 @@ constexpr std::string_view explain(chain_check c) {
     case chain_check::heads_differ: return "heads_differ: the heads of keys and values are not alike, or not a part of the queries'";
     case chain_check::unbounded_length: return "unbounded_length: nothing bounds the number of keys";
     case chain_check::strict: return "strict: recognising the chain would move its division";
+    case chain_check::turn_form: return "turn_form: the pairs do not become a*c - b*s and b*c + a*s";
     case chain_check::pair_order: return "pair_order: the elements of a pair are neither half of the turned ones apart nor adjacent";
     case chain_check::tables: return "tables: the pairs do not turn by one table of cos and one of sin";
     case chain_check::turned_width: return "turned_width: the turned elements are not the first of each row";
