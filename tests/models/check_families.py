@@ -1,8 +1,8 @@
-"""Each family's small decoder through poot, against float64: `check_families.py MODEL_LOGITS FOLDER [FAMILY…]`.
+"""Each family's small decoder through poot, against float64: `check_families.py MODEL_LOGITS host|vulkan FOLDER [FAMILY…]`.
 
-Logits of every position must lie within DEVIATIONS times the spread that reference.py derives from f32 rounding, when all tokens are read in one
-piece; read one at a time, and unfused, they must have the same bits. And each feature of a family is left out of the reference
-once: the comparison must notice by far. Ends with `N passed, N failed`.
+Logits of every position must lie within DEVIATIONS times the spread that reference.py derives from f32 rounding, when all
+tokens are read in one piece; read one at a time, and unfused, they must have the same bits. And, on the host, each feature of
+a family is left out of the reference once: the comparison must notice by far. Ends with `N passed, N failed`.
 """
 import subprocess
 import sys
@@ -28,7 +28,7 @@ FEATURES = {
 BY_FAR = 20
 
 
-def main(program, folder, families):
+def main(program, device, folder, families):
     counts = [0, 0]
 
     def check(name, holds):
@@ -40,7 +40,7 @@ def main(program, folder, families):
         for kind in ("f32", "q8_0"):
             path, out = f"{folder}/{family}-{kind}.gguf", f"{folder}/{family}-{kind}.logits"
             make_family_gguf.write(family, kind, path)
-            run = subprocess.run([program, path, out, *map(str, TOKENS)], capture_output=True, text=True)
+            run = subprocess.run([program, device, path, out, *map(str, TOKENS)], capture_output=True, text=True)
             if run.returncode:
                 check(f"{family} {kind}: {run.stderr.strip()}", False)
                 continue
@@ -53,7 +53,7 @@ def main(program, folder, families):
             check(f"{family} {kind}: a logit is {worst:.1f} times the bound away", worst <= 1)
             check(f"{family} {kind}: reading one token at a time gives other bits", whole.tobytes() == single.tobytes())
             check(f"{family} {kind}: unfused gives other bits", whole.tobytes() == unfused.tobytes())
-            if kind == "q8_0":
+            if kind == "q8_0" or device != "host":
                 continue
             for feature in EVERY + FEATURES[family]:
                 altered = Decoder(path, [feature]).logits(TOKENS)
@@ -64,4 +64,4 @@ def main(program, folder, families):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:] or make_family_gguf.FAMILIES))
+    sys.exit(main(*sys.argv[1:4], sys.argv[4:] or make_family_gguf.FAMILIES))

@@ -1,10 +1,13 @@
-/// Logits of a model in a GGUF file, for a reference to compare with: `model_logits MODEL.gguf OUT TOKEN…`.
+/// Logits of a model in a GGUF file, for a reference to compare with: `model_logits host|vulkan MODEL.gguf OUT TOKEN…`.
 /// OUT holds f32[3, tokens, vocabulary]: of one step that reads all tokens, of steps that read one each, and of one step unfused.
 
 #include "../../examples/tool/transformer.hpp"
 
 #include <poot/plan/compile.hpp>
 #include <poot/run/host/executor.hpp>
+#ifdef POOT_TEST_VULKAN
+#include <poot/run/vulkan/device.hpp>
+#endif
 
 #include <cstdio>
 #include <cstdlib>
@@ -21,16 +24,16 @@ class loaded_file {
   }
 
   /// Logits of every token, read `chunk` at a time.
-  std::vector<float> logits(const std::vector<int32>& tokens, int64 chunk, bool fuse) const {
+  template <class Executor>
+  std::vector<float> logits(Executor on, const target& where, const std::vector<int32>& tokens, int64 chunk, bool fuse) const {
     tool::model_step step;
     step.tokens = chunk;
     step.every_logit = true;
     plan::options wanted;
     wanted.fuse = fuse;
-    run::host::executor host(1);
-    run::host::entry& e = host.add_entry("step", plan::compile(tool::transformer_graph(config_, types_, step), targets::host, wanted));
+    auto& e = on.add_entry("step", plan::compile(tool::transformer_graph(config_, types_, step), where, wanted));
     for (const io::file_tensor& t : weights_)
-      if (host.has_weight(t.name)) host.load_weight(t.name, {const_cast<uint8*>(t.data), t.type});
+      if (on.has_weight(t.name)) on.load_weight(t.name, {const_cast<uint8*>(t.data), t.type});
     std::vector<float> all;
     for (int64 at = 0; at < static_cast<int64>(tokens.size()); at += chunk) {
       const int32 start = static_cast<int32>(at);
@@ -53,24 +56,39 @@ class loaded_file {
   std::vector<int32> keys_;
 };
 
-int write_logits(int count, char** arguments) {
-  if (count < 4) fail("model_logits: MODEL.gguf OUT TOKEN… are needed");
-  std::vector<int32> tokens;
-  for (int i = 3; i < count; ++i) tokens.push_back(std::atoi(arguments[i]));
+template <class MakeExecutor>
+void write_logits(const char* path, const char* out_path, const std::vector<int32>& tokens, const target& where, MakeExecutor make) {
+  const loaded_file model(path);
   const auto together = static_cast<int64>(tokens.size());
-  const loaded_file model(arguments[1]);
-  std::FILE* out = std::fopen(arguments[2], "wb");
-  if (!out) fail(text{} << arguments[2] << ": cannot be written");
-  for (const std::vector<float>& part : {model.logits(tokens, together, true), model.logits(tokens, 1, true), model.logits(tokens, together, false)})
-    std::fwrite(part.data(), sizeof(float), part.size(), out);
-  return std::fclose(out) == 0 ? 0 : 1;
+  const std::vector<float> parts[] = {model.logits(make(), where, tokens, together, true), model.logits(make(), where, tokens, 1, true),
+                                      model.logits(make(), where, tokens, together, false)};
+  std::FILE* out = std::fopen(out_path, "wb");
+  if (!out) fail(text{} << out_path << ": cannot be written");
+  for (const std::vector<float>& part : parts) std::fwrite(part.data(), sizeof(float), part.size(), out);
+  if (std::fclose(out) != 0) fail(text{} << out_path << ": cannot be written");
+}
+
+void write_logits(int count, char** arguments) {
+  if (count < 5) fail("host|vulkan MODEL.gguf OUT TOKEN… are needed");
+  const std::string device = arguments[1];
+  std::vector<int32> tokens;
+  for (int i = 4; i < count; ++i) tokens.push_back(std::atoi(arguments[i]));
+  if (device == "host") return write_logits(arguments[2], arguments[3], tokens, targets::host, [] { return run::host::executor(1); });
+#ifdef POOT_TEST_VULKAN
+  if (device == "vulkan") {
+    const run::vulkan::device d(0);
+    return write_logits(arguments[2], arguments[3], tokens, d.target(), [&] { return d.make_executor(); });
+  }
+#endif
+  fail(text{} << "there is no device " << device << " here");
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
   try {
-    return write_logits(count, arguments);
+    write_logits(count, arguments);
+    return 0;
   } catch (const poot::error& e) {
     std::fprintf(stderr, "model_logits: %s\n", e.what());
     return 1;
