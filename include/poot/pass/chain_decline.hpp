@@ -1,5 +1,5 @@
 #pragma once
-/// Chains that nearly were rope or attention, and the first check that failed.
+/// Chains that nearly were rope, attention or a contraction over a packed weight, and the first check that failed.
 
 #include <poot/core/integers.hpp>
 
@@ -8,15 +8,17 @@
 namespace poot::pass {
 
 enum class chain_check : uint8 {
-  // both
+  // several
   read_elsewhere, narrow_value, element_type, no_kernel, grid_limit,
   // attention
   workgroup_memory, reciprocal_softmax, softmax_form, softmax_axis, softmax_shift, step_between, moved_inside, scale_form, softcap_form, mask_form, mask_value, operand_order,
   single_key_head, heads_differ, unbounded_length, strict,
   // rope
   turn_form, pair_order, tables, turned_width,
+  // packed weights
+  weight_order,
 };
-inline constexpr chain_check last_chain_check = chain_check::turned_width;
+inline constexpr chain_check last_chain_check = chain_check::weight_order;
 
 /// The sentence of a check; its name up to the colon.
 constexpr std::string_view explain(chain_check c) {
@@ -46,6 +48,7 @@ constexpr std::string_view explain(chain_check c) {
     case chain_check::pair_order: return "pair_order: the elements of a pair are neither half of the turned ones apart nor adjacent";
     case chain_check::tables: return "tables: the pairs do not turn by one table of cos and one of sin";
     case chain_check::turned_width: return "turned_width: the turned elements are not the first of each row";
+    case chain_check::weight_order: return "weight_order: a packed weight is the second operand, read as [N,K] or transposed to it";
   }
   return "";
 }

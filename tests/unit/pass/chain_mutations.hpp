@@ -39,8 +39,8 @@ struct chain {
     return add({o, vec<int>(in), vec<int64>(attrs), declared});
   }
 
-  /// The graph, or false where a typing rule forbids it. Steps stand in order of need; `placed`: where each stands.
-  bool build(ir::graph& g, std::vector<uint32>* placed = nullptr) const {
+  /// The graph, or false where a typing rule forbids it: `why` says which. Steps stand in order of need; `placed`: where each stands.
+  bool build(ir::graph& g, std::vector<uint32>* placed = nullptr, std::string* why = nullptr) const {
     try {
       g = ir::graph("t");
       if (bound) g.dynamic("S", bound);
@@ -51,7 +51,8 @@ struct chain {
       int number = 0;
       for (int o : outputs) g.add_output("y" + std::to_string(number++), made[static_cast<size_t>(o)]);
       return ir::verify(g);
-    } catch (const error&) {
+    } catch (const error& refused) {
+      if (why) *why = refused.what();
       return false;
     }
   }
