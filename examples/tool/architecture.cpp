@@ -83,9 +83,12 @@ std::vector<float> yarn_scale(const family_keys& keys, const architecture& a, do
 void read_rotary(const io::gguf& file, const family_keys& keys, architecture& a, int64 trained) {
   a.theta = static_cast<float>(keys.positive_or("rope.freq_base", 10000));
   a.rotary_magnitude = static_cast<float>(keys.positive_or("rope.scaling.attn_factor", 1));
-  const std::string kind = keys.has("rope.scaling.type") ? std::string(file.get<std::string_view>(keys.name("rope.scaling.type"))) : "none";
+  const bool older = keys.has("rope.scale_linear");  // the factor's name before there were types
+  std::string kind = older || keys.has("rope.scaling.factor") ? "linear" : "none";
+  if (keys.has("rope.scaling.type")) kind = file.get<std::string_view>(keys.name("rope.scaling.type"));
   if (kind == "linear") {
-    a.frequency_scale.assign(static_cast<size_t>(a.turned / 2), static_cast<float>(1 / keys.positive("rope.scaling.factor")));
+    const double factor = keys.positive(older ? "rope.scale_linear" : "rope.scaling.factor");
+    a.frequency_scale.assign(static_cast<size_t>(a.turned / 2), static_cast<float>(1 / factor));
   } else if (kind == "yarn") {
     const double factor = keys.positive("rope.scaling.factor");
     if (a.theta == 1) keys.refuse("rope.freq_base", text{} << "is 1, so yarn has no frequencies to tell apart");
@@ -158,6 +161,7 @@ architecture read_architecture(const io::gguf& file, int64 context) {
   }
   if (f.largest_layers == a.layers) a.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(a.width / a.heads)));
   a.vocabulary = file.tensor("token_embd.weight").type.extents[0].code;
+  if (a.vocabulary < 1) fail(text{} << file.file() << ": tensor \"token_embd.weight\" has no rows, so there is no token");
   check_tensors(file, f, a);
   const io::gguf_entry* pieces = file.find_key("tokenizer.ggml.tokens");
   if (pieces && static_cast<int64>(pieces->count) != a.vocabulary)

@@ -3,10 +3,14 @@
 
 #include "../../../examples/tool/architecture.cpp"
 #include "../../../examples/tool/family_tensors.cpp"
+#include "../../../examples/tool/transformer.hpp"
+
+#include <poot/ir/verify.hpp>
 
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <random>
 
 using namespace poot_tests;
 using poot::tool::architecture;
@@ -98,8 +102,14 @@ TEST_CASE("head widths may be stated, and need not divide the width then") {
 
 TEST_CASE("rotary frequencies are scaled as the keys say") {
   family_file f = small_family("qwen2");
-  f.own("rope.scaling.type") = std::string("linear");
+  f.own("rope.scale_linear") = 2.0f;
+  CHECK(read(f).frequency_scale == std::vector<float>(8, 0.5f));
+  f.keys.erase("qwen2.rope.scale_linear");
   f.own("rope.scaling.factor") = 4.0f;
+  CHECK(read(f).frequency_scale == std::vector<float>(8, 0.25f));
+  f.own("rope.scaling.type") = std::string("none");
+  CHECK(read(f).frequency_scale.empty());
+  f.own("rope.scaling.type") = std::string("linear");
   CHECK(read(f).frequency_scale == std::vector<float>(8, 0.25f));
   CHECK(read(f).rotary_magnitude == 1.0f);
   f.own("rope.scaling.type") = std::string("yarn");
@@ -212,6 +222,8 @@ TEST_CASE("tensors that contradict the keys are refused") {
        "m.gguf: tensor \"token_embd.weight\" is f32[64], and the keys of the file make it f32[64,64]"},
       {"llama", [](auto& f) { f.own("attention.key_length") = 32u; },
        "m.gguf: tensor \"blk.0.attn_q.weight\" is f32[64,64], and the keys of the file make it f32[128,64]"},
+      {"llama", [](auto& f) { f.tensors["token_embd.weight"] = {{0, 64}}; },
+       "m.gguf: tensor \"token_embd.weight\" has no rows, so there is no token"},
       {"phi3", [](auto& f) { f.tensors["blk.1.ffn_up.weight"] = {{96, 64}}; },
        "m.gguf: tensor \"blk.1.ffn_up.weight\" is f32[96,64], and the keys of the file make it f32[192,64]"},
       {"llama", [](auto& f) { f.tensors["blk.0.attn_norm.weight"].gguf_type = 8; },
@@ -228,6 +240,44 @@ TEST_CASE("tensors that contradict the keys are refused") {
        "m.gguf: tensor \"rope_freqs.weight\" is f32[16], and the keys of the file make it f32[8]"},
   };
   for (const bad_file& bad : table) check_refused(bad);
+}
+
+TEST_CASE("whatever is spoilt, a file is refused by name, or its graph can be built") {
+  std::mt19937 draw(7);
+  const auto below = [&](size_t n) { return static_cast<size_t>(draw() % n); };
+  const char* const families[] = {"llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "mixtral", "qwen2moe", "qwen3moe"};
+  int refused = 0, built = 0;
+  for (int round = 0; round < 1500; ++round) {
+    family_file f = small_family(families[below(9)]);
+    const auto key = std::next(f.keys.begin(), static_cast<std::ptrdiff_t>(below(f.keys.size())));
+    const auto tensor = std::next(f.tensors.begin(), static_cast<std::ptrdiff_t>(below(f.tensors.size())));
+    const poot::uint32 counts[] = {0, 1, 2, 3, 4, 6, 8, 16, 32, 33, 64, 96, 128, 4096, 0x7fffffff, 0xffffffff};
+    const float numbers[] = {0, -1, 1, 1e-30f, 1e30f, HUGE_VALF, std::nanf("")};
+    switch (below(6)) {
+      case 0: f.keys.erase(key); break;
+      case 1: key->second = counts[below(16)]; break;
+      case 2: key->second = numbers[below(7)]; break;
+      case 3: f.tensors.erase(tensor); break;
+      case 4: tensor->second.extents[below(tensor->second.extents.size())] = counts[below(13)]; break;
+      default: tensor->second.extents.resize(below(4), 8);
+    }
+    CAPTURE(round);
+    const std::string why = refusal_of(f);
+    if (!why.empty()) {
+      ++refused;
+      CHECK(why.starts_with("m.gguf: "));
+      continue;
+    }
+    const std::vector<poot::uint8> bytes = f.bytes();
+    const auto file = poot::io::gguf::parse({bytes.data(), bytes.size()}, "m.gguf");
+    const architecture a = poot::tool::read_architecture(file, 0);
+    std::vector<poot::tool::weight_type> types;
+    for (const auto& w : poot::tool::model_weights(file, a)) types.push_back({w.name, w.type.element});
+    CHECK(poot::ir::verify(poot::tool::transformer_graph(a, types, {})));
+    ++built;
+  }
+  CHECK(refused > 500);
+  CHECK(built > 100);
 }
 
 TEST_CASE("a doubled tensor is refused") {
