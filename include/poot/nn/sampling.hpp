@@ -66,31 +66,42 @@ constexpr auto excess(Scores scores) {
   return dsl::max(scores) - scores;
 }
 
-/// The greatest f32 t of each row for which holds(t) is 1, where it holds up to some t and then no more; 2^-64 where that
-/// is less. Its exponent is found bit by bit, then its fraction. Every trial is exact, so 31 of them do what a search among
-/// all floats would. `beside` is any handle of the graph.
-template <dsl::handle Beside, class Holds>
-constexpr auto greatest_float(Beside beside, Holds holds) {
-  const auto one = dsl::as_handle(1.0f, beside);
-  auto t = dsl::select(holds(one), one, dsl::as_handle(0x1p-64f, beside));  // [..., 1]
-  const auto attempt = [&](auto candidate) { t = dsl::select(holds(candidate), candidate, t); };
-  for (int bit = 64; bit > 0; bit /= 2) attempt(t * std::bit_cast<float>(static_cast<uint32>(127 + bit) << 23));
-  const auto power = t;
-  for (int bit = 1; bit <= 23; ++bit) attempt(t + power * std::bit_cast<float>(static_cast<uint32>(127 - bit) << 23));
+// Comparisons in floats, which row regions are made of. They are exact where a and b are 2^-88 apart or equal.
+
+/// 1 where a > b, else 0.
+template <dsl::handle A, dsl::handle B>
+constexpr auto exceeds(A a, B b) {
+  return dsl::min(dsl::max((a - b) * 0x1p100f, 0.0f), 1.0f);
+}
+/// −∞ where a > b, else the scores.
+template <dsl::handle Scores, dsl::operand A, dsl::handle B>
+constexpr auto drop_where_exceeds(Scores scores, A a, B b) {
+  return scores - dsl::max((a - b) * 0x1p100f, 0.0f) * 0x1p127f;
+}
+
+constexpr float power_of_two(int bits) { return std::bit_cast<float>(static_cast<uint32>(127 + bits) << 23); }
+
+/// The greatest f32 t of each row for which holds(t) is 1, where it holds up to some t and then is 0; 2^-64 where that is
+/// less. Its exponent is found bit by bit, then its fraction. Every trial is exact, so 31 of them do what a search among all
+/// floats would. `row` is any finite value of each row.
+template <dsl::handle Row, class Holds>
+constexpr auto greatest_float(Row row, Holds holds) {
+  auto t = row * 0.0f + 0x1p-64f;  // [..., 1]
+  for (int bits : {64, 64, 32, 16, 8, 4, 2, 1}) t = t * (holds(t * power_of_two(bits)) * (power_of_two(bits) - 1.0f) + 1.0f);
+  auto step = t;  // halved from trial to trial, so that each is the same equations
+  for (int bit = 1; bit <= 23; ++bit) {
+    step = step * 0.5f;
+    t = t + holds(t + step) * step;
+  }
   return t;
 }
 
-/// Scores above −∞ only where the excess is at most the row's threshold.
-template <dsl::handle Scores, dsl::handle Excess, dsl::handle Threshold>
-constexpr auto keep_near(Scores scores, Excess e, Threshold t) {
-  return dsl::select(e <= t, scores, dsl::as_handle(-__builtin_huge_valf(), scores));
-}
-
 struct keep_top_k {
-  template <dsl::handle Scores, dsl::operand K>
+  template <dsl::handle Scores, dsl::handle K>
   constexpr auto operator()(Scores scores, K k) const {
     const auto e = excess(scores);
-    return keep_near(scores, e, greatest_float(scores, [&](auto t) { return dsl::sum(e < t) < k; }));
+    const auto last = greatest_float(dsl::max(scores), [&](auto t) { return exceeds(k, dsl::sum(exceeds(t, e))); });
+    return drop_where_exceeds(scores, e, last);
   }
 };
 struct keep_top_p {
@@ -99,37 +110,37 @@ struct keep_top_p {
     const auto e = excess(scores);
     const auto weight = dsl::exp(-e);
     const auto wanted = dsl::sum(weight) * p;
-    const auto none = dsl::as_handle(0.0f, scores);
-    return keep_near(scores, e, greatest_float(scores, [&](auto t) { return dsl::sum(dsl::select(e < t, weight, none)) < wanted; }));
+    const auto last = greatest_float(wanted, [&](auto t) { return exceeds(wanted, dsl::sum(exceeds(t, e) * weight)); });
+    return drop_where_exceeds(scores, e, last);
   }
 };
 struct keep_min_p {
   template <dsl::handle Scores, dsl::operand P>
   constexpr auto operator()(Scores scores, P p) const {
-    return dsl::select(dsl::exp(-excess(scores)) >= p, scores, dsl::as_handle(-__builtin_huge_valf(), scores));
+    return drop_where_exceeds(scores, p, dsl::exp(-excess(scores)));
   }
 };
 }  // namespace detail
 
-// What is kept is defined by a score's excess e, the greatest score of its row minus it, rounded to f32, and by its weight
-// exp(−e): so each executor keeps the same. Scores of one excess are kept together, and so are all below 2^-64, as if they
-// were equal; there may be more than asked for. The greatest score stays always. The others become −∞. Scores are f32,
-// finite or −∞.
+// What is kept follows from a score's excess e, the greatest score of its row minus it, rounded to f32, and from its weight
+// exp(−e); so every executor keeps the same. Scores of one excess stay or go together, and so do all that are less than 2^-64
+// below the greatest: more may stay than were asked for, and the greatest always stays. What goes becomes −∞. Scores are
+// f32, finite or −∞, at most 2^24 in a row.
 
-/// The k (i32) greatest scores of each row of scores[…, V], and those equal to the last of them.
-template <dsl::handle Scores, dsl::operand K>
+/// The k greatest scores of each row of scores[…, V], and those equal to the last of them; k is a whole number, in f32.
+template <dsl::handle Scores, dsl::handle K>
 constexpr auto top_k(Scores scores, K k) {
   return dsl::block(detail::keep_top_k{}, scores, k);
 }
 
-/// The fewest greatest scores of each row whose weights add up to at least p (f32) times the row's sum (Holtzman 2020), each
-/// a sum over the row in its order. Where p is 1, weights that change no sum are left out.
+/// The fewest greatest scores of each row whose weights add up to p (f32) times the sum of all or more (Holtzman 2020), each a
+/// sum over the row in its order. At p = 1 those go whose weights change no sum.
 template <dsl::handle Scores, dsl::operand P>
 constexpr auto top_p(Scores scores, P p) {
   return dsl::block(detail::keep_top_p{}, scores, p);
 }
 
-/// The scores of weight p (f32) or more, in which the greatest weighs 1 (Nguyen 2024).
+/// The scores of weight p (f32: 0, or 2^-64 to 1) or more; the greatest weighs 1 (Nguyen 2024).
 template <dsl::handle Scores, dsl::operand P>
 constexpr auto min_p(Scores scores, P p) {
   return dsl::block(detail::keep_min_p{}, scores, p);

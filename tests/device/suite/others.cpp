@@ -1,6 +1,8 @@
 // Leaves, random numbers, states that are computed, dynamic extents, user's ops, and programs that ask for much.
 #include "sample.hpp"
 
+#include <poot/nn/sampling.hpp>
+
 namespace poot_tests {
 
 namespace {
@@ -26,6 +28,28 @@ sample random_numbers(const std::string& name) {
   m.result(m.apply(op::random_uniform, {one, offset}, {}, type_of(f32, 2, 3, 5, 7)));
   m.result(m.apply(op::random_uniform, {seed, seed}, {}, type_of(f32)));
   m.result(m.apply(op::random_uniform, {seed, one}, {}, type_of(f32, 0)));
+  return m.finish(3);
+}
+
+ir::value handle(sample_maker& m, uint32 id) { return {&m.graph(), id}; }
+
+/// Tokens: the greatest, drawn, and drawn of those that are not unlikely.
+sample samplers(const std::string& name) {
+  sample_maker m(name);
+  const auto logits = handle(m, m.input(type_of(f32, 3, 300), filling::plain));
+  const auto seed = handle(m, m.input(type_of(u32))), offset = handle(m, m.input(type_of(u32)));
+  m.result(nn::greedy(logits).id);
+  m.result(nn::gumbel_argmax(logits, 0.75f, seed, offset).id);
+  m.result(nn::draw(nn::min_p(logits, 0.02f), seed, offset).id);
+  return m.finish(3);
+}
+
+/// What top-k and top-p keep of a number of rows that changes.
+sample kept(const std::string& name) {
+  sample_maker m(name);
+  const extent rows = m.graph().dynamic("N", 5);
+  const auto scores = handle(m, m.input(type_of(f32, rows, 300), filling::plain));
+  m.result(nn::top_p(nn::top_k(scores, handle(m, m.number(f32, 40))), 0.9f).id);
   return m.finish(3);
 }
 
@@ -118,6 +142,7 @@ samples leaf_samples() {
   samples all;
   const auto list = [&](const std::string& name, auto make) { all.push_back({name, [name, make] { return make(name); }}); };
   list("random_uniform", random_numbers);
+  list("samplers", samplers);
   for (dtype t : unpacked_types) {
     const std::string of = " of " + std::string(name(t));
     if (t != boolean) list("iota" + of, [=](const std::string& n) { return iotas(n, t); });
@@ -143,6 +168,7 @@ samples state_samples() {
 
 samples dynamic_samples() {
   samples all;
+  all.push_back({"top-k and top-p", [] { return kept("top-k and top-p"); }});
   for (dtype t : {f32, f16, bf16}) {
     const std::string name = "cache of " + std::string(poot::name(t));
     all.push_back({name, [=] { return cache(name, t); }});
