@@ -37,17 +37,9 @@ class graph_builder {
     tokens_ = one_sequence;
     live_ = g_.dynamic("L", c_.context);
     const value tokens = g_.input("tokens", dtype::i32, {rows_});
-    const value start = g_.input("start", dtype::i32, {1});
+    const value start = g_.input("start", dtype::i32, {step_.sequences});
     const value keys = g_.input("keys", dtype::i32, {live_});
-    positions_ = dsl::iota_in(g_, dtype::i32, dsl::shape{tokens_}, 0) + start;  // (T)
-    update_at_ = nn::cache_start(start);                                       // (3)
-    everywhere_.seen = nn::causal(keys, positions_);                           // (T, L)
-    make_tables(everywhere_, c_.theta, true);
-    if (slides_somewhere()) {
-      sliding_.seen = nn::causal(keys, positions_, constant<dtype::i32>(c_.window));  // (T, L)
-      if (c_.sliding_theta > 0) make_tables(sliding_, c_.sliding_theta, false);
-      else sliding_.cosine = everywhere_.cosine, sliding_.sine = everywhere_.sine;
-    }
+    for (int64 s = 0; s < step_.sequences; ++s) add_sequence(s, start, keys);
     value x = dsl::cast<f32>(dsl::gather<0>(weight("token_embd.weight", {c_.vocabulary, c_.width}), tokens));  // (S·T, E)
     if (c_.scaled_embedding) x = x * number_f32(std::sqrt(static_cast<double>(c_.width)));
     for (int64 layer = 0; layer < c_.layers; ++layer) x = decoder_layer(x, layer);
@@ -66,6 +58,10 @@ class graph_builder {
     value seen;          // (T, L)
     value cosine, sine;  // (T, 1, turned / 2)
   };
+  struct sequence {
+    value positions, update_at;  // (T), (3)
+    layer_kind everywhere, sliding;
+  };
 
   bool is_weight(const std::string& name) const { return weights_.contains(name); }
   value weight(const std::string& name, std::initializer_list<extent> extents) {
@@ -82,8 +78,26 @@ class graph_builder {
     return false;
   }
 
+  /// What a sequence's layers share; `start` (S) is the position of each one's first token.
+  void add_sequence(int64 number, value start, value keys) {
+    const int64 attrs[3] = {number, 1, 1};
+    const uint32 in[1] = {start.id};
+    if (step_.sequences > 1) start = {&g_, g_.apply(ir::op::slice, {in, 1}, {attrs, 3})};
+    sequence q;
+    q.positions = dsl::iota_in(g_, dtype::i32, dsl::shape{tokens_}, 0) + start;  // (T)
+    q.update_at = nn::cache_start(start);                                       // (3)
+    q.everywhere.seen = nn::causal(keys, q.positions);                          // (T, L)
+    make_tables(q.everywhere, q.positions, c_.theta, true);
+    if (slides_somewhere()) {
+      q.sliding.seen = nn::causal(keys, q.positions, constant<dtype::i32>(c_.window));  // (T, L)
+      if (c_.sliding_theta > 0) make_tables(q.sliding, q.positions, c_.sliding_theta, false);
+      else q.sliding.cosine = q.everywhere.cosine, q.sliding.sine = q.everywhere.sine;
+    }
+    sequences_.push_back(q);
+  }
+
   /// cos and sin of every position, once, at load; a step gathers the rows of its positions.
-  void make_tables(layer_kind& kind, float theta, bool scaled) {
+  void make_tables(layer_kind& kind, value positions, float theta, bool scaled) {
     const int64 pairs = c_.turned_width() / 2;
     const value like = dsl::broadcast(value{&g_, g_.literal(dtype::f32, 0)}, dsl::shape{2 * pairs});  // only its type is read
     value frequency = nn::rope_frequencies(like, number_f32(static_cast<double>(theta)));              // (P)
@@ -96,7 +110,7 @@ class graph_builder {
     const auto whole = nn::rope_tables_of(dsl::iota_in(g_, dtype::i32, dsl::shape{c_.context}, 0), frequency);  // (C, P)
     const auto table = [&](value all) {
       if (scaled && c_.rotary_magnitude != 1) all = all * number_f32(static_cast<double>(c_.rotary_magnitude));
-      return dsl::reshape(dsl::gather<0>(all, positions_), dsl::shape{tokens_, 1, pairs});
+      return dsl::reshape(dsl::gather<0>(all, positions), dsl::shape{tokens_, 1, pairs});
     };
     kind.cosine = table(get<0>(whole));
     kind.sine = table(get<1>(whole));
@@ -186,16 +200,17 @@ class graph_builder {
     return {&g_, g_.apply(ir::op::slice, {in, 1}, {attrs, 6})};
   }
 
-  value attention(value q, value k, value v, int64 layer, int64 sequence) {
+  value attention(value q, value k, value v, int64 layer, int64 number) {
     const int64 H = c_.heads, K = c_.kv_heads, D = c_.head_width, W = c_.values(), group = H / K;
-    const std::string of = sequence ? numbered(".", sequence) : "";
+    const std::string of = number ? numbered(".", number) : "";
     const std::string blk = numbered("blk.", layer, ".");
-    const layer_kind& kind = c_.slides(layer) ? sliding_ : everywhere_;
+    const sequence& own = sequences_[static_cast<size_t>(number)];
+    const layer_kind& kind = c_.slides(layer) ? own.sliding : own.everywhere;
     const value qr = turned_heads(q, blk + "attn_q_norm.weight", H, kind);                          // (H, T, D)
     const value kr = turned_heads(k, blk + "attn_k_norm.weight", K, kind);                          // (K, T, D)
     const value vr = dsl::transpose(dsl::reshape(v, dsl::shape{tokens_, K, W}), {1, 0, 2});         // (K, T, W)
-    const value keys = cache(numbered("cache_k.", layer, of), kr, D);                               // (K, L, D)
-    const value values = cache(numbered("cache_v.", layer, of), vr, W);                             // (K, L, W)
+    const value keys = cache(numbered("cache_k.", layer, of), kr, own.update_at, D);                // (K, L, D)
+    const value values = cache(numbered("cache_v.", layer, of), vr, own.update_at, W);              // (K, L, W)
     // One token: the heads of a group are the rows of one product. Several: a batch of heads shares the keys.
     const bool one = tokens_ == extent(1);
     const value queries = one ? dsl::reshape(qr, dsl::shape{K, group, D}) : dsl::reshape(qr, dsl::shape{K, group, tokens_, D});
@@ -209,10 +224,10 @@ class graph_builder {
   }
 
   /// Writes the new rows into the state, in place, and returns its live part, (K, L, width).
-  value cache(const std::string& name, value rows, int64 width) {
+  value cache(const std::string& name, value rows, value update_at, int64 width) {
     const int64 K = c_.kv_heads;
     const value held = g_.state(name, f32, {K, c_.context, width});
-    const value written = dsl::dynamic_update_slice(held, rows, update_at_);
+    const value written = dsl::dynamic_update_slice(held, rows, update_at);
     g_.output(name, written);
     const int64 attrs[9] = {0, 0, 0, K, live_.code, width, 1, 1, 1};
     const uint32 in[1] = {written.id};
@@ -224,8 +239,7 @@ class graph_builder {
   const model_step& step_;
   ir::graph g_;
   extent rows_, tokens_, live_;
-  value positions_, update_at_;
-  layer_kind everywhere_, sliding_;
+  std::vector<sequence> sequences_;
 };
 
 }  // namespace

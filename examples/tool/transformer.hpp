@@ -22,11 +22,12 @@ struct model_step {
   int64 tokens = 1;
   int64 most_tokens = 1;
   bool every_logit = false;  ///< logits of each token, not of the last only
-  int64 sequences = 1;       ///< independent sequences of `tokens` tokens each, with caches of their own
+  int64 sequences = 1;       ///< independent sequences of `tokens` tokens each, with positions and caches of their own
 };
 
 /// The graph of one step. Where there is a weight for it, a projection has a bias, a head a norm, a branch a norm behind it:
-///   inputs   tokens i32[S·T], start i32[1] (position of the first token), keys i32[L] (0 … L−1, L = start + T),
+///   inputs   tokens i32[S·T], start i32[S] (position of each sequence's first token), keys i32[L] (0 … L−1, L = the greatest
+///            start + T),
 ///            last i32[S] (row of each sequence's last token; only without every_logit)
 ///   states   cache_k.LAYER and cache_v.LAYER, f32[kv_heads, context, head_width or value_width];
 ///            ".sequence" is appended from the second on

@@ -9,6 +9,7 @@
 
 #include <support/llama2c.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 namespace poot_tests {
@@ -97,13 +98,18 @@ class loaded_model {
   /// One step of entry `name` that begins at position `start`; `tokens` of all sequences, one after another. Returns the
   /// logits it gives.
   std::vector<float> step(const char* name, poot::int32 start, const std::vector<poot::int32>& tokens, poot::int64 sequences = 1) {
+    return step(name, std::vector<poot::int32>(static_cast<size_t>(sequences), start), tokens);
+  }
+  /// The same where each sequence begins at a position of its own.
+  std::vector<float> step(const char* name, const std::vector<poot::int32>& starts, const std::vector<poot::int32>& tokens) {
     poot::run::host::entry& e = host_[name];
-    const auto count = static_cast<poot::int64>(tokens.size()), each = count / sequences;
+    const auto sequences = static_cast<poot::int64>(starts.size()), count = static_cast<poot::int64>(tokens.size()), each = count / sequences;
+    const poot::int32 latest = *std::max_element(starts.begin(), starts.end());
     std::vector<poot::int32> last;
     for (poot::int64 s = 1; s <= sequences; ++s) last.push_back(static_cast<poot::int32>(s * each - 1));
     e.bind("tokens", poot::run::read_only(tokens.data(), poot::dtype::i32, count))
-        .bind("start", poot::run::read_only(&start, poot::dtype::i32, 1))
-        .bind("keys", poot::run::read_only(keys_.data(), poot::dtype::i32, start + each));
+        .bind("start", poot::run::read_only(starts.data(), poot::dtype::i32, sequences))
+        .bind("keys", poot::run::read_only(keys_.data(), poot::dtype::i32, latest + each));
     if (e.program().graph.find_leaf("last") < e.program().graph.size())
       e.bind("last", poot::run::read_only(last.data(), poot::dtype::i32, sequences));
     e.run();

@@ -76,3 +76,39 @@ TEST_CASE("a sequence gives the same logits alone and beside others in a batch")
     CHECK(same_bits(together.step("batch", at, all, 3), expected));
   }
 }
+
+TEST_CASE("64 sequences of different lengths in one batch give, token by token, the logits that each gives alone") {
+  const auto opened = poot::io::gguf::open("examples/models/meadow/meadow.gguf");
+  const decoder_model m = from_gguf(opened);
+  constexpr size_t count = 64, steps = 70;
+  model_step batch;
+  batch.sequences = count;
+  loaded_model together(m, true, {{"batch", batch}}, 2);
+  // Sequence s begins in step 3s mod 41; every fifth place is taken by another sequence in step 50, over the caches of the first.
+  const auto begin_of = [](size_t s, size_t n) { return s % 5 == 0 && n >= 50 ? size_t{50} : 3 * s % 41; };
+  const auto token_of = [](size_t s, size_t begin, size_t position) { return static_cast<poot::int32>(3 + (97 * s + 31 * position * position + 7 * begin) % 500); };
+  std::vector<std::vector<float>> got(steps);
+  for (size_t n = 0; n < steps; ++n) {
+    std::vector<poot::int32> starts, tokens;
+    for (size_t s = 0; s < count; ++s) {
+      const size_t begin = begin_of(s, n), position = n < begin ? 0 : n - begin;
+      starts.push_back(static_cast<poot::int32>(position));
+      tokens.push_back(token_of(s, begin, position));
+    }
+    got[n] = together.step("batch", starts, tokens);
+  }
+  int different = 0, compared = 0;
+  for (size_t s = 0; s < count; ++s) {
+    std::unique_ptr<loaded_model> alone;
+    for (size_t n = 3 * s % 41; n < steps; ++n) {
+      const size_t begin = begin_of(s, n);
+      if (n == begin) alone = std::make_unique<loaded_model>(m, true, std::initializer_list<std::pair<const char*, model_step>>{{"alone", {}}});
+      const std::vector<float> logits = alone->step("alone", static_cast<poot::int32>(n - begin), {token_of(s, begin, n - begin)});
+      const auto first = got[n].begin() + static_cast<std::ptrdiff_t>(s * logits.size());
+      different += !same_bits(logits, {first, first + static_cast<std::ptrdiff_t>(logits.size())});
+      ++compared;
+    }
+  }
+  CHECK(different == 0);
+  CHECK(compared > 3000);
+}
