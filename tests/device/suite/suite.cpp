@@ -40,7 +40,6 @@ bool may_meet(op o, dtype t) {
     case op::attention:
     case op::packed_contraction: return is_float(t) && t != f64;
     case op::packed_gather: return is_packed(t);                // what the pass makes of gather
-    case op::rope: return false;                                // nothing runs it yet
     default: return ir::accepts(ir::row(o).accepts, t);
   }
 }
