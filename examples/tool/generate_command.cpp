@@ -1,7 +1,8 @@
 /// `poot generate MODEL.gguf`
 
+#include "batch.hpp"
+#include "chat.hpp"
 #include "commands.hpp"
-#include "language_model.hpp"
 
 #include <poot/run/host/check.hpp>
 
@@ -16,13 +17,12 @@ namespace poot::tool {
 namespace {
 
 struct generate_arguments {
-  std::string model, prompt, device = "host";
+  std::string model, prompt, batch, device = "host";
   int64 tokens = 200;
-  float temperature = 0;
-  uint64 seed = 0;
+  sampling choose;
   int threads = 0;
   int64 context = 0;
-  bool unfused = false, check = false, no_replay = false;
+  bool chat = false, unfused = false, check = false, no_replay = false;
 };
 
 double megabytes(int64 bytes) { return static_cast<double>(bytes) * 1e-6; }
@@ -41,8 +41,84 @@ void print_plan(const language_model& model) {
                megabytes(fused.transient_bytes_without_reuse()));
 }
 
+double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+/// Loads the model, and says what it is.
+void load(language_model& model, const generate_arguments& a) {
+  std::fprintf(stderr, "loading %s\n", a.model.c_str());
+  model.load();
+  if (!a.unfused) print_plan(model);
+  std::fprintf(stderr, "planned in %.1f ms, weights loaded in %.0f ms, %s\n", model.plan_seconds() * 1e3,
+               model.load_seconds() * 1e3, model.device_description().c_str());
+}
+
+/// Reads tokens, on `other` as well where there is one, and compares.
+void read_and_compare(language_model& model, language_model* other, view<int32> tokens, uint32 drawn) {
+  const int64 position = model.position();
+  view<float> logits;
+  try {
+    logits = model.read(tokens, drawn);
+  } catch (const run::host::difference_found& d) {
+    fail(text{} << d.what() << ", in the step that reads " << tokens.size() << " tokens from position " << position);
+  }
+  if (!other) return;
+  const view<float> again = other->read(tokens, drawn);
+  for (size_t i = 0; i < logits.size(); ++i)
+    if (std::bit_cast<uint32>(logits[i]) != std::bit_cast<uint32>(again[i]))
+      fail(text{} << "check: logit " << i << " at position " << model.position() - 1 << " differs between fused and unfused");
+  if (model.token() != other->token()) fail(text{} << "check: the token at position " << model.position() << " differs between fused and unfused");
+}
+
+/// The tokens of the prompt, of a chat where that is asked for.
+std::vector<int32> prompt_tokens(const language_model& model, const generate_arguments& a, const chat_format* chat) {
+  std::vector<int32> tokens;
+  try {
+    tokens = model.tokens().encode(a.prompt);
+  } catch (const error& e) {
+    fail(text{} << "--prompt: " << e.what());
+  }
+  if (chat) return chat_prompt(*chat, model.file(), model.tokens(), a.prompt);
+  if (tokens.empty() && model.tokens().bos() >= 0) tokens.push_back(model.tokens().bos());
+  return tokens;
+}
+
+void generate_one(language_model& model, language_model* other, const generate_arguments& a, const std::vector<int32>& prompt, text_end ends) {
+  const auto start = std::chrono::steady_clock::now();
+  auto first = start;
+  view<int32> read{prompt.data(), prompt.size()};
+  int32 before = prompt.back(), token = 0;
+  io::character_stream characters;
+  const auto write = [](const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  };
+  if (!a.chat) write(characters.put(a.prompt));
+  uint32 made = 0;
+  while (made < a.tokens && model.position() + static_cast<int64>(read.size()) <= model.config().context) {
+    read_and_compare(model, other, read, made);
+    if (made++ == 0) first = std::chrono::steady_clock::now();
+    else before = token;
+    token = model.token();
+    if (ends(token)) break;
+    std::string piece;
+    model.tokens().append(piece, token, before);
+    write(characters.put(piece));
+    read = {&token, 1};
+  }
+  write(characters.finish() + '\n');
+  const double rest = seconds_between(first, std::chrono::steady_clock::now());
+  std::fprintf(stderr, "%zu prompt tokens in %.1f ms, then %.1f tokens/s %s\n", prompt.size(), seconds_between(start, first) * 1e3,
+               made > 1 ? static_cast<double>(made - 1) / rest : 0.0, a.unfused ? "unfused" : "fused");
+}
+
 int generate(const generate_arguments& a) {
-  if (!(a.temperature >= 0)) fail("--temperature: must be a number");
+  if (!(a.choose.temperature >= 0)) fail("--temperature: must be a number");
+  if (a.choose.temperature == 0 && (a.choose.top_k > 0 || a.choose.top_p < 1 || a.choose.min_p > 0))
+    fail("--top-k, --top-p and --min-p: they say what is drawn from, and without --temperature nothing is drawn");
+  if (!(a.choose.top_p > 0 && a.choose.top_p <= 1)) fail("--top-p: must be above 0 and at most 1");
+  if (!(a.choose.min_p == 0 || (a.choose.min_p >= 0x1p-64f && a.choose.min_p <= 1))) fail("--min-p: must be 0, or from 2^-64 to 1");
   model_options options;
   options.device = a.device;
   options.threads = a.threads;
@@ -50,54 +126,33 @@ int generate(const generate_arguments& a) {
   options.replay = !a.no_replay;
   options.context = a.context;
   options.check = a.check;
-  std::fprintf(stderr, "loading %s\n", a.model.c_str());
+  options.choose = a.choose;
+  if (a.batch.empty()) {
+    language_model model(a.model, options);
+    chat_format chat{};
+    if (a.chat) chat = chat_format_of(model.file());
+    const std::vector<int32> prompt = prompt_tokens(model, a, a.chat ? &chat : nullptr);
+    model.check_prompt("--prompt", {prompt.data(), prompt.size()});
+    load(model, a);
+    std::unique_ptr<language_model> other;  // one dispatch per equation, to compare with
+    if (a.check) {
+      options.fuse = a.unfused;
+      other = std::make_unique<language_model>(a.model, options);
+      other->load();
+    }
+    const int32 turn = chat.end.empty() ? -1 : model.tokens().find_special(chat.end);
+    generate_one(model, other.get(), a, prompt, {model.tokens().bos(), model.tokens().eos(), turn});
+    if (a.check) std::fprintf(stderr, "every value of every region, and the logits, are equal bit for bit fused and unfused at every step\n");
+    return 0;
+  }
+  const io::gguf file = io::gguf::open(a.model);
+  const io::tokenizer tokens = io::tokenizer::from_gguf(file);
+  const std::vector<batch_prompt> prompts = read_prompts(a.batch, tokens);
+  options.sequences = prompts.size() < most_sequences ? static_cast<int64>(prompts.size()) : most_sequences;
   language_model model(a.model, options);
-  if (!a.unfused) print_plan(model);
-  std::fprintf(stderr, "planned in %.1f ms, weights loaded in %.0f ms, %s\n", model.plan_seconds() * 1e3,
-               model.load_seconds() * 1e3, model.device_description().c_str());
-  std::unique_ptr<language_model> other;  // one dispatch per equation, to compare with
-  if (a.check) {
-    options.fuse = a.unfused;
-    other = std::make_unique<language_model>(a.model, options);
-  }
-  const std::vector<int32> prompt = model.tokens().encode(a.prompt, true);
-  sampler choose(a.temperature, a.seed);
-  const auto start = std::chrono::steady_clock::now();
-  auto first = start;
-  view<int32> read{prompt.data(), prompt.size()};
-  int32 before = prompt.back(), token = 0;
-  std::string piece = a.prompt;
-  int64 made = 0;
-  for (; made < a.tokens && model.position() + static_cast<int64>(read.size()) <= model.config().context; ++made) {
-    const int64 position = model.position();
-    view<float> logits;
-    try {
-      logits = model.read(read);
-    } catch (const run::host::difference_found& d) {
-      fail(text{} << d.what() << ", in the step that reads " << read.size() << " tokens from position " << position);
-    }
-    if (other) {
-      const view<float> again = other->read(read);
-      for (size_t i = 0; i < logits.size(); ++i)
-        if (std::bit_cast<uint32>(logits[i]) != std::bit_cast<uint32>(again[i]))
-          fail(text{} << "check: logit " << i << " at position " << model.position() - 1 << " differs between fused and unfused");
-    }
-    if (made == 0) first = std::chrono::steady_clock::now();
-    before = token ? token : before;
-    token = choose(logits);
-    if (token == model.tokens().bos() || token == model.tokens().eos()) break;
-    model.tokens().append(piece, token, before);
-    std::fwrite(piece.data(), 1, piece.size(), stdout);
-    std::fflush(stdout);
-    piece.clear();
-    read = {&token, 1};
-  }
-  std::fwrite("\n", 1, 1, stdout);
-  const auto seconds = [](auto d) { return std::chrono::duration<double>(d).count(); };
-  const double rest = seconds(std::chrono::steady_clock::now() - first);
-  std::fprintf(stderr, "%zu prompt tokens in %.1f ms, then %.1f tokens/s %s\n", prompt.size(), seconds(first - start) * 1e3,
-               made > 1 ? static_cast<double>(made - 1) / rest : 0.0, a.unfused ? "unfused" : "fused");
-  if (a.check) std::fprintf(stderr, "every value of every region, and the logits, are equal bit for bit fused and unfused at every step\n");
+  for (const batch_prompt& p : prompts) model.check_prompt(p.from, {p.tokens.data(), p.tokens.size()});
+  load(model, a);
+  run_batch(model, prompts, options.sequences, a.tokens, {tokens.bos(), tokens.eos(), -1});
   return 0;
 }
 
@@ -107,16 +162,21 @@ void add_generate_command(CLI::App& app, outcome& result) {
   CLI::App* command = app.add_subcommand("generate", "Generate text with a model in a GGUF file: text on stdout, figures on stderr");
   auto a = std::make_shared<generate_arguments>();
   command->add_option("model", a->model, "The GGUF file")->required()->check(CLI::ExistingFile);
-  command->add_option("-p,--prompt", a->prompt, "Text to continue");
+  CLI::Option* const prompt = command->add_option("-p,--prompt", a->prompt, "Text to continue");
   command->add_option("-n,--tokens", a->tokens, "Tokens to generate at most")->capture_default_str()->check(CLI::Range(1, 1 << 30));
-  command->add_option("--temperature", a->temperature, "0: always the likeliest token")->capture_default_str()->check(CLI::Range(0.0, 1e6));
-  command->add_option("--seed", a->seed, "Of the draws")->capture_default_str();
+  CLI::Option* const batch = command->add_option("--batch", a->batch, "A file of texts to continue, one a line: many at once, written in their order, each as it is alone")->excludes(prompt);
+  command->add_flag("--chat", a->chat, "The prompt is a user's message, and the answer is written; as tokenizer.chat_template of the file says")->excludes(batch);
+  command->add_option("--temperature", a->choose.temperature, "0: always the likeliest token")->capture_default_str()->check(CLI::Range(0.0, 1e6));
+  command->add_option("--top-k", a->choose.top_k, "Draw from so many of the likeliest tokens; 0: from all")->capture_default_str()->check(CLI::Range(0, 1 << 24));
+  command->add_option("--top-p", a->choose.top_p, "Draw from the likeliest that have this probability together; 1: from all")->capture_default_str();
+  command->add_option("--min-p", a->choose.min_p, "Draw from those that have this part of the greatest probability; 0: from all")->capture_default_str();
+  command->add_option("--seed", a->choose.seed, "Of the draws: a number below 2^32. The same tokens on every device")->capture_default_str();
   add_device_option(*command, a->device);
   command->add_option("--threads", a->threads, "0: one for each processor")->capture_default_str()->check(CLI::Range(0, 1024));
   command->add_option("--context", a->context, "Positions to keep; 0: the model's own, at most 4096")->capture_default_str()->check(CLI::Range(0, 1 << 30));
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");
   command->add_flag("--no-replay", a->no_replay, "Submit launches one by one, where the device would replay those of a token together");
-  command->add_flag("--check", a->check, "Run every region fused and unfused and name the first value that differs; compare every logit's bits");
+  command->add_flag("--check", a->check, "Run every region fused and unfused and name the first value that differs; compare every logit's bits")->excludes(batch);
   command->callback([a, &result] { result.status = generate(*a); });
 }
 
