@@ -43,6 +43,12 @@ class ordered_output {
 
 }  // namespace
 
+std::vector<int32> prompt_ids(const io::tokenizer& tokens, std::string_view chars) {
+  std::vector<int32> ids = tokens.encode(chars);
+  if (ids.empty() && tokens.bos() >= 0) ids.push_back(tokens.bos());
+  return ids;
+}
+
 std::vector<batch_prompt> read_prompts(const std::string& path, const io::tokenizer& tokens) {
   const io::mapping file(path);
   std::string_view rest(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
@@ -53,7 +59,7 @@ std::vector<batch_prompt> read_prompts(const std::string& path, const io::tokeni
     p.written = rest.substr(0, end);
     p.from = path + ": line " + std::to_string(prompts.size() + 1);
     try {
-      p.tokens = tokens.encode(p.written);
+      p.tokens = prompt_ids(tokens, p.written);
     } catch (const error& e) {
       fail(text{} << p.from << ": " << e.what());
     }

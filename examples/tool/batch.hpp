@@ -17,6 +17,9 @@ struct batch_prompt {
   std::string written;  ///< what the output begins with
 };
 
+/// The ids of a text to continue; of an empty one BOS, where there is one.
+std::vector<int32> prompt_ids(const io::tokenizer& tokens, std::string_view chars);
+
 /// The prompts of a file, one a line. Throws `error` that names file and line for one that is no UTF-8.
 std::vector<batch_prompt> read_prompts(const std::string& path, const io::tokenizer& tokens);
 

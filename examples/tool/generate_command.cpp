@@ -75,13 +75,11 @@ void read_and_compare(language_model& model, language_model* other, view<int32> 
 std::vector<int32> prompt_tokens(const language_model& model, const generate_arguments& a, const chat_format* chat) {
   std::vector<int32> tokens;
   try {
-    tokens = model.tokens().encode(a.prompt);
+    tokens = prompt_ids(model.tokens(), a.prompt);
   } catch (const error& e) {
     fail(text{} << "--prompt: " << e.what());
   }
-  if (chat) return chat_prompt(*chat, model.file(), model.tokens(), a.prompt);
-  if (tokens.empty() && model.tokens().bos() >= 0) tokens.push_back(model.tokens().bos());
-  return tokens;
+  return chat ? chat_prompt(*chat, model.file(), model.tokens(), a.prompt) : tokens;
 }
 
 void generate_one(language_model& model, language_model* other, const generate_arguments& a, const std::vector<int32>& prompt, text_end ends) {
