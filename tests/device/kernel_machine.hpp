@@ -4,6 +4,7 @@
 #include "executor.hpp"
 
 #include <poot/kernel/generate.hpp>
+#include <poot/kernel/grid.hpp>
 #include <poot/kernel/interpret.hpp>
 #include <poot/kernel/verify.hpp>
 #include <poot/run/extents.hpp>
@@ -111,7 +112,7 @@ class kernel_machine final : public machine {
     for (const kernel::meta_word& m : k.metadata) metadata.push_back(kernel::evaluate(m, p_, [&](uint32 id) { return type(id); }));
     vec<kernel::words> buffers;
     for (uint32 id : k.bindings) buffers.push_back(at(id));
-    const uint32 groups = k.by_group ? metadata[0] : (metadata[0] + k.workgroup - 1) / k.workgroup;
+    const uint32 groups = kernel::workgroups(metadata.data(), k.work, k.by_group, k.workgroup);
     l.run(buffers, metadata, groups);
   }
 

@@ -160,6 +160,7 @@ inline std::string disagreement(const ir::graph_view& g, const runs& given, uint
     switch (variant / 4 % 8) {
       case 5: fused.with_broadcast = false; break;
       case 6: fused.fuse_narrow_casts = true; break;
+      case 4: fused.document_rules = true; break;
       case 7: fused.horizontal = false; break;
       default: break;
     }

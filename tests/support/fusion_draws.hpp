@@ -135,7 +135,13 @@ class fusion_draws {
       }
       case 17: case 18: {
         const uint32 b = of_floats();
-        if (b != none) apply(op::matmul, {a, b}, {chance(50)}, type_of(ta.element == f64 ? f64 : chance(80) ? f32 : bf16));
+        if (b == none) break;
+        const int64 turned = chance(50);
+        const tensor_type made = type_of(ta.element == f64 ? f64 : chance(80) ? f32 : bf16);
+        const uint32 first = apply(op::matmul, {a, b}, {turned}, made);
+        if (first == none || chance(50)) break;
+        const uint32 second = apply(op::matmul, {a, chance(50) ? b : of_floats()}, {turned}, made);  // of the same rows
+        if (second != none && chance(50)) apply(op::mul, {first, second});
         break;
       }
       case 19:

@@ -2,6 +2,7 @@
 /// Whether a whole partition is legal: for plans that come from elsewhere (text, a search, an attacker), and in tests.
 
 #include <poot/fuse/choose.hpp>
+#include <poot/fuse/parts.hpp>
 
 namespace poot::fuse {
 
@@ -24,6 +25,7 @@ class region_check {
     region_ = region;
     members_ = members;
     if (members.size() == 1) return reason::none;
+    if (stands_side_by_side(alone(members[0]).kind)) return side_by_side();
     for (auto rule : {&region_check::heads, &region_check::spaces, &region_check::lanes, &region_check::narrow_casts,
                       &region_check::bindings, &region_check::connected}) {
       const reason why = (this->*rule)();
@@ -36,7 +38,22 @@ class region_check {
   constexpr const summary& alone(uint32 id) const { return singles_.of(id); }
   constexpr const tensor_type& space_of(uint32 id) const { return singles_.space(id); }
 
-  /// One contraction, or rows over one space, with pointwise members; nothing else has company.
+  /// Movements, or ropes, none of which depends on another.
+  constexpr reason side_by_side() {
+    for (uint32 id : members_)
+      if (!allowed_.side_by_side || !allowed_.horizontal || alone(id).kind != alone(members_[0]).kind) return reason::boundary;
+    if (members_.size() > allowed_.max_members) return reason::member_limit;
+    for (uint32 id : members_) {
+      if (alone(id).prologue != alone(members_[0]).prologue) return reason::prologue;
+      for (uint32 in : g_.operands(id))
+        if (is_inside(in)) return reason::boundary;
+      for (uint32 other : members_)
+        if (singles_.overwrites_operand_of(id, other)) return reason::alias;
+    }
+    return bindings();
+  }
+
+  /// Products of one left operand, or rows over one space, with pointwise members; nothing else has company.
   constexpr reason heads() {
     kind_ = region_kind::pointwise;
     head_ = members_[0];
@@ -45,6 +62,7 @@ class region_check {
       if (k == region_kind::pointwise) continue;
       if (k != region_kind::row && k != region_kind::contraction) return reason::boundary;
       if (kind_ != region_kind::pointwise) {
+        if (kind_ == region_kind::contraction && k == kind_ && allowed_.sibling_heads && are_siblings(g_, head_, id)) continue;
         if (kind_ != region_kind::row || k != region_kind::row) return reason::two_heads;
         if (!space_of(id).same_extents(space_of(head_))) return reason::row_space;
         continue;
@@ -53,9 +71,10 @@ class region_check {
       head_ = id;
     }
     if (kind_ == region_kind::contraction && g_.type(head_).element == dtype::f64) return reason::wide_head;
-    if (kind_ == region_kind::contraction)
-      for (uint32 in : g_.operands(head_))
-        if (is_inside(in)) return reason::head_operand;
+    for (uint32 id : members_)
+      if (ir::is_contraction(g_[id].kind))
+        for (uint32 in : g_.operands(id))
+          if (is_inside(in)) return reason::head_operand;
     if (members_.size() > allowed_.max_members) return reason::member_limit;
     for (uint32 id : members_)
       if (alone(id).prologue != alone(members_[0]).prologue) return reason::prologue;
@@ -63,21 +82,32 @@ class region_check {
   }
 
   constexpr reason spaces() {
-    tensor_type space = space_of(head_);
-    for (uint32 id : members_)
+    recomputed_ = 0;
+    if (kind_ != region_kind::contraction) return spaces_of(head_, members_);
+    for (const contraction_part& part : parts_of(g_, members_)) {
+      vec<uint32> all = part.heads;
+      all.append(part.steps);
+      for (uint32 head : part.heads)
+        if (!g_.type(head).same_extents(g_.type(part.heads[0]))) return reason::head_space;
+      if (const reason why = spaces_of(part.heads[0], all); why != reason::none) return why;
+    }
+    return reason::none;
+  }
+  constexpr reason spaces_of(uint32 head, view<uint32> members) {
+    tensor_type space = space_of(head);
+    for (uint32 id : members)
       if (!ir::detail::broadcast_into(space, space_of(id))) return unlike();
-    if (kind_ != region_kind::pointwise && !space.same_extents(space_of(head_))) return unlike();
+    if (kind_ != region_kind::pointwise && !space.same_extents(space_of(head))) return unlike();
     bool whole = false;  // does a member have the extents of the region?
-    for (uint32 id : members_) whole |= space_of(id).same_extents(space);
+    for (uint32 id : members) whole |= space_of(id).same_extents(space);
     if (!whole) return unlike();
-    int64 recomputed = 0;
-    for (uint32 id : members_) {
+    for (uint32 id : members) {
       const tensor_type& t = g_.type(id);
       if (!allowed_.with_broadcast && !space_of(id).same_extents(space)) return reason::spaces_differ;
       if (t.same_extents(space)) continue;
       if (kind_ == region_kind::row && t.rank == space.rank && t.same_extents(space.with(space.rank - 1, extent(1)))) continue;
-      if (!is_widening_load(g_, id)) recomputed = saturating_sum(recomputed, recomputed_flops(g_, id, space));
-      if (recomputed > allowed_.max_recomputed_flops) return reason::recompute_cost;
+      if (!is_widening_load(g_, id)) recomputed_ = saturating_sum(recomputed_, recomputed_flops(g_, id, space));
+      if (recomputed_ > allowed_.max_recomputed_flops) return reason::recompute_cost;
       if (!allowed_.small_outputs && read_outside(id)) return reason::output_not_full;
     }
     return reason::none;
@@ -119,9 +149,15 @@ class region_check {
     return bound.size() > allowed_.max_buffers ? reason::buffer_limit : reason::none;
   }
 
-  /// Members are joined by edges; horizontal regions may hold pointwise chains that are not.
+  /// Members are joined by edges; horizontal regions may hold pointwise chains that are not, and products with what stands
+  /// behind each.
   constexpr reason connected() {
     if (allowed_.horizontal && kind_ == region_kind::pointwise) return reason::none;
+    if (allowed_.horizontal && kind_ == region_kind::contraction) {
+      size_t covered = 0;
+      for (const contraction_part& part : parts_of(g_, members_)) covered += part.heads.size() + part.steps.size();
+      return covered == members_.size() ? reason::none : reason::boundary;
+    }
     vec<uint32> reached{members_[0]};
     for (size_t at = 0; at < reached.size(); ++at) {
       const uint32 id = reached[at];
@@ -153,6 +189,7 @@ class region_check {
   view<uint32> region_of_, members_;
   uint32 region_ = 0, head_ = 0;
   region_kind kind_ = region_kind::pointwise;
+  int64 recomputed_ = 0;
 };
 
 }  // namespace detail

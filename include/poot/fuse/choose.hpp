@@ -78,8 +78,52 @@ constexpr void fuse_siblings(const grouping& groups, legality& legal) {
   }
 }
 
+/// Products of one left operand, neighbours in order of definition.
+constexpr void fuse_sibling_heads(const grouping& groups, legality& legal) {
+  const graph_view& g = groups.g;
+  for (uint32 id = 0; id < g.size(); ++id) {
+    uint32 first = grouping::none;
+    for (uint32 user : groups.users(id)) {
+      if (!groups.grouped(user) || !is_plain_product(g, user) || g.first_operand(user)[0] != id) continue;
+      const uint32 r = groups.root(user);
+      if (first == grouping::none || (groups.root(first) != r && !legal.join(groups.root(first), r).legal())) first = user;
+    }
+  }
+}
+
 /// Elements up to which a launch costs more than the work it saves to keep independent regions apart.
 inline constexpr int64 small_space = 65536;
+
+/// Does it read or make memory that an update may overwrite? When it runs decides whether one does so in place.
+constexpr bool touches_state(const grouping& groups, uint32 id) {
+  const auto holds_state = [&](uint32 value) {
+    const op o = groups.g[groups.behind_views(value)].kind;
+    return o == op::state || o == op::dynamic_update_slice;
+  };
+  for (uint32 in : groups.g.operands(id))
+    if (holds_state(in)) return true;
+  return holds_state(id);
+}
+/// Is it the only one to read the state that it updates? Then it does so in place, whenever it runs.
+constexpr bool is_only_reader_of_state(const grouping& groups, uint32 id) {
+  const graph_view& g = groups.g;
+  if (g[id].kind != op::dynamic_update_slice) return false;
+  const view<uint32> in = g.operands(id);
+  return g[in[0]].kind == op::state && groups.user_count(in[0]) == 1 && !groups.is_output(in[0]);
+}
+
+/// Ropes, updates of caches and small movements, each kind with the latest one before it that it does not depend on.
+constexpr void fuse_side_by_side(const grouping& groups, legality& legal) {
+  const graph_view& g = groups.g;
+  uint32 ropes = grouping::none, updates = grouping::none, moves = grouping::none;  // the latest of each
+  for (uint32 id = 0; id < g.size(); ++id) {
+    if (!groups.grouped(id) || !stands_side_by_side(groups.of(groups.root(id)).kind)) continue;
+    uint32* latest = g[id].kind == op::rope ? &ropes : g[id].kind == op::dynamic_update_slice ? &updates : &moves;
+    if (latest == &updates ? !is_only_reader_of_state(groups, id) : touches_state(groups, id)) continue;
+    if (latest == &moves && g.type(id).element_count() > small_space) continue;
+    if (*latest == grouping::none || !legal.join(groups.root(*latest), groups.root(id)).legal()) *latest = id;
+  }
+}
 
 /// Independent pointwise regions over equal small spaces: one launch with several results.
 constexpr void fuse_independent(const grouping& groups, legality& legal) {
@@ -196,8 +240,10 @@ constexpr partition choose_regions(const graph_view& g, const rules& allowed, bo
     detail::fuse_edges(groups, legal, true, declines);
     detail::fuse_edges(groups, legal, false, declines);
     if (allowed.horizontal) {
+      if (allowed.sibling_heads) detail::fuse_sibling_heads(groups, legal);
       detail::fuse_siblings(groups, legal);
       detail::fuse_independent(groups, legal);
+      if (allowed.side_by_side) detail::fuse_side_by_side(groups, legal);
     }
     for (const decline& d : declines)
       if (groups.root(d.producer) != groups.root(d.consumer)) out.declines.push_back(d);

@@ -74,6 +74,15 @@ class grouping {
     return id;
   }
 
+  /// Does update `id`, which may overwrite its first operand in place, take away what `other` reads?
+  constexpr bool overwrites_operand_of(uint32 id, uint32 other) const {
+    if (g[id].kind != op::dynamic_update_slice || id == other) return false;
+    const uint32 overwritten = behind_views(*g.first_operand(id));
+    for (uint32 in : g.operands(other))
+      if (behind_views(in) == overwritten) return true;
+    return false;
+  }
+
   /// Is `id` needed outside the groups `a` and `b`?
   constexpr bool read_outside(uint32 id, uint32 a, uint32 b) const {
     if (is_output_[id]) return true;

@@ -26,16 +26,19 @@ class legality {
   /// May groups `a` and `b` (roots) be one region? Symmetric.
   constexpr verdict check(uint32 a, uint32 b) {
     const summary &x = groups.of(a), &y = groups.of(b);
-    if (feeds_head(x, b) || feeds_head(y, a)) return refused(reason::head_operand);
+    if (feeds_head(a, b) || feeds_head(b, a)) return refused(reason::head_operand);
     verdict v = unite_kinds(x, y);
     if (!v.legal()) return v;
     if (x.prologue != y.prologue) return refused(reason::prologue);
     if (x.members + y.members > allowed.max_members) return refused(reason::member_limit);
+    const bool apart = stands_side_by_side(v.kind);
+    if (apart && (overwrites(a, b) || overwrites(b, a))) return refused(reason::alias);
     if (v.kind == region_kind::row) {
       if (x.float_select || y.float_select) return refused(reason::select_in_row);
       if (!allowed.integer_rows && (x.non_float || y.non_float)) return refused(reason::non_float_in_row);
     }
     for (uint32 side : {a, b}) {
+      if (apart) break;
       const reason why = fits(side, a, b, v);
       if (why != reason::none) return refused(why);
     }
@@ -44,8 +47,13 @@ class legality {
     if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(a, b) > allowed.max_buffers)
       return refused(reason::buffer_limit);
     if (order_.is_before(a, b) ? path_around(a, b) : path_around(b, a)) return refused(reason::cycle);
+    const bool two_heads = x.kind == region_kind::contraction && y.kind == region_kind::contraction;
+    // a step that reads several products reads them at one place
+    if (two_heads && reads_directly_ && (x.scattered || y.scattered || !groups.space(x).same_extents(groups.space(y))))
+      return refused(reason::head_space);
+    if (apart) return reads_directly_ ? refused(reason::boundary) : v;
     const bool connected = reads_directly_ && !x.scattered && !y.scattered;
-    if (!connected && !(allowed.horizontal && v.kind == region_kind::pointwise)) return refused(reason::boundary);
+    if (!connected && !(allowed.horizontal && (v.kind == region_kind::pointwise || two_heads))) return refused(reason::boundary);
     return v;
   }
 
@@ -76,17 +84,32 @@ class legality {
     return ir::detail::broadcast_into(t, small) && t.same_extents(big);
   }
 
-  /// Does the contraction of group `x` read a member of `other`?
-  constexpr bool feeds_head(const summary& x, uint32 other) const {
-    if (x.kind != region_kind::contraction) return false;
-    const uint32* const in = groups.g.first_operand(x.space_of);
-    for (uint32 k = 0, count = groups.g.operand_count(x.space_of); k < count; ++k)
-      if (groups.grouped(in[k]) && groups.root(in[k]) == other) return true;
-    return false;
+  /// Does a contraction of group `group` read a member of `other`?
+  constexpr bool feeds_head(uint32 group, uint32 other) const {
+    if (groups.of(group).kind != region_kind::contraction) return false;
+    return !groups.each_member(group, [&](uint32 id) {
+      if (!ir::is_contraction(groups.g[id].kind)) return true;
+      for (uint32 in : groups.g.operands(id))
+        if (groups.grouped(in) && groups.root(in) == other) return false;
+      return true;
+    });
+  }
+
+  /// Does an update in one group take away what the other reads?
+  constexpr bool overwrites(uint32 group, uint32 other) const {
+    return !groups.each_member(group, [&](uint32 id) {
+      return groups.each_member(other, [&](uint32 reader) { return !groups.overwrites_operand_of(id, reader); });
+    });
   }
 
   /// Kind and space of the union.
   constexpr verdict unite_kinds(const summary& x, const summary& y) const {
+    if (allowed.side_by_side && allowed.horizontal && x.kind == y.kind && stands_side_by_side(x.kind)) {
+      verdict v;
+      v.kind = x.kind;
+      v.space_of = x.space_of < y.space_of ? x.space_of : y.space_of;
+      return v;
+    }
     const auto joins = [](region_kind k) {
       return k == region_kind::pointwise || k == region_kind::row || k == region_kind::contraction;
     };
@@ -97,6 +120,12 @@ class legality {
     verdict v;
     v.space_of = x.space_of;
     if (!px && !py) {
+      if (x.kind == region_kind::contraction && y.kind == region_kind::contraction && allowed.sibling_heads &&
+          are_siblings(groups.g, x.space_of, y.space_of)) {
+        v.kind = region_kind::contraction;
+        if (y.space_of < v.space_of) v.space_of = y.space_of;
+        return v;
+      }
       if (x.kind != region_kind::row || y.kind != region_kind::row) return refused(reason::two_heads);
       if (!equal) return refused(reason::row_space);
       v.kind = region_kind::row;
@@ -112,6 +141,7 @@ class legality {
       v.kind = head.kind;
       v.space_of = head.space_of;
       if (head.kind == region_kind::contraction && groups.space(head).element == dtype::f64) return refused(reason::wide_head);
+      if (head.kind == region_kind::contraction && head.scattered) return refused(reason::head_space);
       if (!equal && !broadcasts_into(groups.space(chain), groups.space(head)))
         return refused(head.kind == region_kind::row ? reason::row_space : reason::head_space);
     }
@@ -130,7 +160,7 @@ class legality {
     const summary& s = groups.of(side);
     const tensor_type& space = g.type(v.space_of);
     reason why = reason::none;
-    if (s.kind == v.kind && groups.space(s).same_extents(space)) {
+    if (s.kind == v.kind && (s.kind == region_kind::contraction || groups.space(s).same_extents(space))) {
       v.recomputed = saturating_sum(v.recomputed, s.recomputed);
       return v.recomputed > allowed.max_recomputed_flops ? reason::recompute_cost : reason::none;
     }

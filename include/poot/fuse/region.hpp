@@ -37,13 +37,13 @@ constexpr std::string_view name(region_kind k) {
 /// Why a producer and its consumer are not one region: the first check that failed.
 enum class reason : uint8 {
   none, boundary, spaces_differ, recompute_cost, output_not_full, narrow_cast, select_in_row, non_float_in_row,
-  row_space, two_heads, head_operand, head_space, wide_head, buffer_limit, member_limit, prologue, cycle,
+  row_space, two_heads, head_operand, head_space, wide_head, alias, buffer_limit, member_limit, prologue, cycle,
 };
 
 constexpr std::string_view explain(reason r) {
   switch (r) {
     case reason::none: return "legal";
-    case reason::boundary: return "boundary: movement, rope, attention, collectives and reductions of other axes stand alone, and what neither reads the other";
+    case reason::boundary: return "boundary: movement, rope, attention, collectives and reductions of other axes take no steps, and what neither reads the other";
     case reason::spaces_differ: return "spaces_differ: the iteration spaces do not broadcast to one of them";
     case reason::recompute_cost: return "recompute_cost: a smaller value would be computed again for every element that reads it";
     case reason::output_not_full: return "output_not_full: a value smaller than the iteration space is read outside";
@@ -51,10 +51,11 @@ constexpr std::string_view explain(reason r) {
     case reason::select_in_row: return "select_in_row: a float select moves bits and joins pointwise regions only";
     case reason::non_float_in_row: return "non_float_in_row: row regions hold float lanes only here";
     case reason::row_space: return "row_space: all reductions of a row region run over the same rows";
-    case reason::two_heads: return "two_heads: a region has one contraction, and rows stay apart from it";
+    case reason::two_heads: return "two_heads: the contractions of a region are products of one left operand, and rows stay apart from them";
     case reason::head_operand: return "head_operand: a contraction reads its operands from memory, so what makes them runs before";
     case reason::head_space: return "head_space: an epilogue has the extents of its contraction's result";
     case reason::wide_head: return "wide_head: a contraction of f64 takes no epilogue";
+    case reason::alias: return "alias: an update may overwrite in place what another member reads";
     case reason::buffer_limit: return "buffer_limit: the region would bind more buffers than the target allows";
     case reason::member_limit: return "member_limit: the region would hold too many equations";
     case reason::prologue: return "prologue: what depends on constants only runs once, at load";
@@ -79,6 +80,8 @@ struct rules {
   uint32 max_members = 1024;       ///< equations of one region
   /// Flops that may be spent again, over a whole region, to save a dispatch (about a microsecond of one core).
   int64 max_recomputed_flops = 32768;
+  bool sibling_heads = true;       ///< products of one left operand may be one region
+  bool side_by_side = true;        ///< independent movements may be one region, and independent ropes
   bool integer_rows = false;       ///< row regions may hold integers: kernels of workgroups compute any element type
   bool small_outputs = false;      ///< values smaller than the iteration space may be read outside
 };
@@ -132,6 +135,19 @@ constexpr bool is_widening_load(const graph_view& g, uint32 id) {
   return ir::is_leaf(g[source].kind) && is_float(g.type(source).element) &&
          row(g[id].type.element).block_bytes > row(g.type(source).element).block_bytes;
 }
+
+/// A product of two matrices whose result is no f64: it may have siblings, and steps behind it.
+constexpr bool is_plain_product(const graph_view& g, uint32 id) {
+  const eqn& e = g[id];
+  return (e.kind == op::matmul || e.kind == op::packed_contraction) && e.operands.count == 2 && e.type.element != dtype::f64;
+}
+/// May one region hold both products? They read the same rows.
+constexpr bool are_siblings(const graph_view& g, uint32 a, uint32 b) {
+  return is_plain_product(g, a) && is_plain_product(g, b) && g.first_operand(a)[0] == g.first_operand(b)[0];
+}
+
+/// Kinds whose equations read only memory, each by itself: those that do not depend on each other may share a dispatch.
+constexpr bool stands_side_by_side(region_kind k) { return k == region_kind::movement || k == region_kind::rope; }
 
 /// The kind of region that an equation makes on its own.
 constexpr region_kind kind_of(const graph_view& g, uint32 id) {

@@ -83,6 +83,8 @@ class builder {
   }
   constexpr const kernel& so_far() const { return made_; }
   constexpr void count_groups() { made_.by_group = true; }
+  /// A word of metadata counts work; without this, the first one that was asked for does.
+  constexpr void count_work(word w) { counts_.push_back(code_[w.id].a); }
 
   /// The equation that the following instructions compute a part of.
   constexpr void note(uint32 equation) { note_ = equation; }
@@ -223,7 +225,7 @@ class builder {
     (emit(opcode::parameter, type_of_handle<Parameters>, I), ...);
     return write(Parameters{this, static_cast<uint32>(I)}...);
   }
-  /// Words of metadata in the order in which the code reads them, but for the first, which counts the work.
+  /// Words of metadata in the order in which the code reads them, but for the first ones, which count the work.
   constexpr void number_metadata() {
     vec<meta_word> used;
     vec<uint32> renamed(made_.metadata.size(), instruction::no_note);
@@ -232,6 +234,8 @@ class builder {
       renamed[old] = static_cast<uint32>(used.size());
       used.push_back(made_.metadata[old]);
     };
+    for (uint32 i : counts_) take(i);
+    made_.work = counts_.empty() ? 1 : static_cast<uint32>(used.size());
     if (!made_.metadata.empty()) take(0);
     for (instruction& i : made_.code) {
       if (i.code != opcode::meta) continue;
@@ -248,6 +252,7 @@ class builder {
 
   kernel made_;
   body code_;
+  vec<uint32> counts_;  ///< words of metadata that count work
   uint32 note_ = instruction::no_note;
 };
 

@@ -5,6 +5,7 @@
 ///                                                 x[t, k] · w[index[t], n, k]          indexed
 ///                                                 the window of x · w[o, (c, i, j)]    conv2d; taps in the padding read +0
 ///
+///   products       several that read the same a: parts one after the other, steps that read several in one part
 ///   matrices       tiles of rows × columns results, one an invocation, read four words at a time where they lie so:
 ///                  staged in shared memory by a workgroup (staged_tile.hpp), or each by itself (tile.hpp)
 ///   convolution    one invocation for each word of the narrowest output
@@ -76,19 +77,48 @@ class convolution_code {
   uint32 a_, b_;
 };
 
+/// Parts one after the other in the grid.
+constexpr void matrix_kernel(builder& k, const program_view& p, region_code& code, const vec<fuse::contraction_part>& parts) {
+  bool is_staged = true;
+  for (const fuse::contraction_part& part : parts)
+    for (uint32 head : part.heads) is_staged = is_staged && staged_tile_code::takes(p, head);
+  shared_id left, right;
+  if (is_staged) {
+    uint32 a = 0, b = 0;
+    for (const fuse::contraction_part& part : parts) {
+      const staged_tile_code tile(k, p, code, part);
+      a = tile.quads_of_a() > a ? tile.quads_of_a() : a;
+      b = tile.quads_of_b() > b ? tile.quads_of_b() : b;
+    }
+    k.count_groups();
+    left = k.shares("a_staged", type::quad, a);
+    right = k.shares("b_staged", type::quad, b);
+  }
+  word i;
+  for (size_t n = 0; n < parts.size(); ++n) {
+    const auto write = [&](auto tile, auto build) {
+      const word count = tile.count();
+      k.count_work(count);
+      if (n == 0) i = is_staged ? k.group() : k.invocation();
+      k.if_(below(i, count), [&] { build(tile); });
+      if (n + 1 < parts.size()) i = i - count;  // beyond all counts for those of an earlier part
+    };
+    if (is_staged) write(staged_tile_code(k, p, code, parts[n]), [&](staged_tile_code& tile) { tile.build(i, left, right); });
+    else write(tile_code(k, p, code, parts[n]), [&](tile_code& tile) { tile.build(i); });
+  }
+}
+
 constexpr kernel contraction_kernel(const program_view& p, const launch& l) {
   builder k("contraction", 64);
   region_code code(k, p, l);
-  for (uint32 id : code.members()) {
-    const op kind = p.graph[id].kind;
-    if (!ir::is_contraction(kind)) continue;
-    if (p.graph[id].sum.lanes > 1) fail(text{} << "kernel: equation " << id << ": contractions on a device sum in one lane");
-    if (kind == op::conv2d) convolution_code(k, p, code, id).build();
-    else if (staged_tile_code::takes(p, id)) staged_tile_code(k, p, code, id).build();
-    else tile_code(k, p, code, id).build();
-    return k.finish();
-  }
-  fail("kernel: a contraction region has no contraction");
+  const vec<fuse::contraction_part> parts = fuse::parts_of(p.graph, code.members());
+  for (const fuse::contraction_part& part : parts)
+    for (uint32 head : part.heads)
+      if (p.graph[head].sum.lanes > 1) fail(text{} << "kernel: equation " << head << ": contractions on a device sum in one lane");
+  if (parts.empty()) fail("kernel: a contraction region has no contraction");
+  if (p.graph[parts[0].heads[0]].kind == op::conv2d) convolution_code(k, p, code, parts[0].heads[0]).build();
+  else matrix_kernel(k, p, code, parts);
+  return k.finish();
 }
 
 }  // namespace poot::kernel

@@ -276,6 +276,8 @@ constexpr bool check_form(const kernel& k) {
     written = b.how != access::read;
   }
   if (k.bindings.size() != k.buffers.size()) fail(text("kernel ") << k.name << ": a buffer has no value behind it");
+  if (k.work == 0 || (k.work > 1 && k.work > k.metadata.size()))
+    fail(text("kernel ") << k.name << ": " << k.work << " words of " << k.metadata.size() << " count its work");
   for (const meta_word& m : k.metadata)
     if (m.divide == 0) fail(text("kernel ") << k.name << ": a word of its metadata is divided by 0");
   for (uint32 f = 0; f < k.functions.size(); ++f)

@@ -2,9 +2,18 @@
 /// The grid of a launch on a device that counts workgroups along two axes. A kernel numbers its workgroups row by row, and
 /// a grid may hold more than it needs.
 
-#include <poot/core/integers.hpp>
+#include <poot/core/error.hpp>
 
 namespace poot::kernel {
+
+/// Workgroups for the work that the first `count` words of a launch's metadata count together; fails where 32 bits do not
+/// hold it.
+constexpr uint32 workgroups(const uint32* words, uint32 count, bool by_group, uint32 workgroup) {
+  uint64 all = 0;
+  for (uint32 i = 0; i < count; ++i) all += words[i];
+  if (all > 0xffffffffu) fail(text{} << "launch: " << all << " pieces of work are more than an index of 32 bits counts");
+  return static_cast<uint32>(by_group ? all : (all + workgroup - 1) / workgroup);
+}
 
 struct grid {
   uint32 x = 0, y = 1;

@@ -106,8 +106,9 @@ struct meta_word {
 
 /// Bound in this order: buffers that are read, the metadata, buffers that are written.
 ///
-/// Word 0 of the metadata counts the work: invocations (the first invocations of the grid do them, the last workgroup is
-/// cut by the kernel itself), or workgroups if `by_group`. The grid holds at least as many; a kernel tests its index.
+/// The first words of the metadata count the work, `work` of them, together: invocations (the first invocations of the grid
+/// do them, the last workgroup is cut by the kernel itself), or workgroups if `by_group`. The grid holds at least as many; a
+/// kernel tests its index.
 struct kernel {
   text name;
   vec<buffer> buffers;           ///< without the metadata
@@ -116,6 +117,7 @@ struct kernel {
   vec<shared_array> shared;
   uint32 workgroup = 64;         ///< invocations
   bool by_group = false;
+  uint32 work = 1;               ///< words
   vec<function> functions;       ///< a function calls earlier ones only
   body code;
 

@@ -5,6 +5,7 @@
 /// How large a tile is follows the most rows and columns that there can be, and what stands behind the product; results do
 /// not depend on it.
 
+#include <poot/fuse/parts.hpp>
 #include <poot/kernel/store.hpp>
 #include <poot/kernel/sums.hpp>
 
@@ -19,32 +20,57 @@ constexpr bool reads_b_along_k(const ir::graph_view& g, const ir::eqn& e) {
   return g.operands(e).size() == 3 || is_packed(g.type(g.operands(e)[1]).element) || (!attrs.empty() && attrs[0] != 0);
 }
 
+/// One part of a contraction region: tiles of its products, which have equal extents, and what stands behind them.
 class matrix_code {
  public:
-  constexpr matrix_code(builder& k, const program_view& p, region_code& code, uint32 head)
-      : k_(k), is_processor_(p.planned_for.caps.is_processor()), g_(p.graph), code_(code), shape_(code.shape()), head_(head), e_(g_[head]), a_(g_.operands(e_)[0]), b_(g_.operands(e_)[1]),
-        indexed_(g_.operands(e_).size() == 3), packed_(is_packed(g_.type(b_).element)), m_(e_.type.rank - 2), n_(e_.type.rank - 1) {
-    transposed_ = reads_b_along_k(g_, e_);
+  constexpr matrix_code(builder& k, const program_view& p, region_code& code, const fuse::contraction_part& part)
+      : k_(k), is_processor_(p.planned_for.caps.is_processor()), g_(p.graph), code_(code), shape_(code.shape()), part_(part),
+        space_(g_.type(part.heads[0])), m_(space_.rank - 2), n_(space_.rank - 1) {
+    for (size_t o = 0; o < code.outputs().size(); ++o)
+      if (holds(code.outputs()[o])) to_.add(g_, code.outputs()[o], code.output(o));
+    for (uint32 head : part.heads) {
+      take(head);
+      any_packed_ = any_packed_ || packed_;
+    }
     choose_size();
   }
 
  protected:
+  constexpr bool holds(uint32 id) const {
+    for (const vec<uint32>* list : {&part_.heads, &part_.steps})
+      for (uint32 member : *list)
+        if (member == id) return true;
+    return false;
+  }
+
+  /// The product that the following lines compute.
+  constexpr void take(uint32 head) {
+    head_ = head;
+    const view<uint32> in = g_.operands(head);
+    a_ = in[0];
+    b_ = in[1];
+    indexed_ = in.size() == 3;
+    packed_ = is_packed(g_.type(b_).element);
+    transposed_ = reads_b_along_k(g_, g_[head]);
+  }
+
   constexpr void choose_size() {
-    const int64 rows = e_.type.extents[m_].bound(), columns = e_.type.extents[n_].bound();
-    const uint32 weight = text_weight(g_, code_.members());
-    uint32 most = packed_ ? 16 : 64;  // results: the text of the steps behind the product is written for each
+    const int64 rows = space_.extents[m_].bound(), columns = space_.extents[n_].bound();
+    const uint32 weight = text_weight(g_, part_.steps);
+    uint32 most = any_packed_ ? 16 : 64;  // results: the text of the steps behind the product is written for each
     if (weight > 8) most = 32;
     if (weight > 24) most = 16;
-    rows_ = indexed_ || rows <= 1 ? 1 : rows <= 2 ? 2 : rows <= 4 || packed_ ? 4 : 8;
-    columns_ = rows_ == 1 || packed_ ? 4 : 8;
+    rows_ = indexed_ || rows <= 1 ? 1 : rows <= 2 ? 2 : rows <= 4 || any_packed_ ? 4 : 8;
+    columns_ = rows_ == 1 || any_packed_ ? 4 : 8;
     while (columns_ > 1 && columns_ / 2 >= columns) columns_ /= 2;
     // few columns in whole tiles rather than many branches at their end
-    while (columns_ > 1 && !detail::divides_row(columns_, e_.type) && columns < 64) columns_ /= 2;
-    const int64 results = e_.type.element_count();
+    while (columns_ > 1 && !detail::divides_row(columns_, space_) && columns < 64) columns_ /= 2;
+    const int64 results = space_.element_count();
     // processors compile their own tiles, which are long: where few results may be there, shorter ones
-    const uint32 enough = results < small_space / 2 ? 4 : is_processor_ && (results < large_result || e_.type.is_dynamic()) ? 16 : 64;
+    const uint32 enough = results < small_space / 2 ? 4 : is_processor_ && (results < large_result || space_.is_dynamic()) ? 16 : 64;
     if (columns_ > 4 && enough < 64) columns_ = 4;
     if (enough < most) most = enough;
+    if (part_.heads.size() > 1) most = most / 2;  // sums of all products are kept until the steps behind them
     while (rows_ > 1 && rows_ * columns_ > most) rows_ /= 2;
   }
 
@@ -71,7 +97,7 @@ class matrix_code {
     const tensor_type& t = g_.type(x);
     word base = is_packed(t.element) ? word(0u) : shape_.offset(x);
     for (int i = 0; i < t.rank - 2; ++i)
-      if (t.extents[i] != extent(1)) base = base + outer_.at[i + e_.type.rank - t.rank] * shape_.stride(x, i);
+      if (t.extents[i] != extent(1)) base = base + outer_.at[i + space_.rank - t.rank] * shape_.stride(x, i);
     return base;
   }
   constexpr word row_of_a(word m) {
@@ -84,23 +110,26 @@ class matrix_code {
   }
   /// The expert of row `m`, moved inside.
   constexpr word expert(word m) {
-    const uint32 index = g_.operands(e_)[2];
+    const uint32 index = g_.operands(head_)[2];
     const word chosen = load_element(k_, code_.input(index), dtype::i32, m + shape_.offset(index)).bits;
     return moved_inside(chosen, shape_.extent_of(b_, 0));
   }
 
   /// Whether tiles of `tile` end where an axis of the result does.
   constexpr bool ends_with(int axis, uint32 tile) const {
-    const extent e = e_.type.extents[axis];
+    const extent e = space_.extents[axis];
     return tile == 1 || (!e.is_dynamic() && e.code % tile == 0);
   }
 
-  /// Stores this invocation's part of a tile of `tall` × `wide` results.
-  constexpr void store(chunked_sums& sums, uint32 tall, uint32 wide) {
-    output_list to;
-    for (size_t o = 0; o < code_.outputs().size(); ++o) to.add(g_, code_.outputs()[o], code_.output(o));
-    const bool whole = detail::divides_row(columns_, e_.type) && columns_ % to.pack == 0;
-    const word rows = shape_.extent_of(head_, m_), columns = shape_.extent_of(head_, n_);
+  /// How many tiles of `tall` × `wide` results there are: what the launch counts.
+  constexpr word tiles(uint32 tall, uint32 wide) {
+    return k_.meta({meta_word::what::tiles, part_.heads[0], 0, space_.rank, wide, tall});
+  }
+
+  /// Stores this invocation's part of a tile of `tall` × `wide` results, whose sums are those of each product.
+  constexpr void store(vec<chunked_sums>& sums, uint32 tall, uint32 wide) {
+    const bool whole = detail::divides_row(columns_, space_) && columns_ % to_.pack == 0;
+    const word rows = shape_.extent_of(part_.heads[0], m_), columns = shape_.extent_of(part_.heads[0], n_);
     for (uint32 r = 0; r < rows_; ++r) {
       const word m = first_row_ + word(r), start = (batch_ * rows + m) * columns;
       element_run run{{}, true, whole};
@@ -111,14 +140,17 @@ class matrix_code {
         at.flat = start + at.at[n_];
         run.at.push_back(at);
       }
-      const auto fix = [&](uint32 c) { code_.fix(head_, round_to(e_.type.element, sums.result(r * columns_ + c))); };
+      const auto fix = [&](uint32 c) {
+        for (uint32 h = 0; h < sums.size(); ++h)
+          code_.fix(part_.heads[h], round_to(g_.type(part_.heads[h]).element, sums[h].result(r * columns_ + c)));
+      };
       const flag is_column = ends_with(n_, wide) ? flag(true) : below(run.at[0].at[n_], columns);
       k_.if_((ends_with(m_, tall) ? flag(true) : below(m, rows)) & is_column, [&] {
-        if (whole) return compute_run(k_, code_, to, e_.type, run, run.at[0].flat, fix);
+        if (whole) return compute_run(k_, code_, to_, space_, run, run.at[0].flat, fix);
         for (uint32 c = 0; c < columns_; ++c)
           k_.if_(c == 0 || ends_with(n_, columns_) ? flag(true) : below(run.at[c].at[n_], columns), [&] {
             fix(c);
-            store_each(k_, code_, to, e_.type, run.at[c], run.at[c].flat);
+            store_each(k_, code_, to_, space_, run.at[c], run.at[c].flat);
           });
       });
     }
@@ -129,11 +161,12 @@ class matrix_code {
   const ir::graph_view& g_;
   region_code& code_;
   const geometry& shape_;
-  uint32 head_;
-  const ir::eqn& e_;
-  uint32 a_, b_;
-  bool indexed_, packed_, transposed_ = false;
-  int m_, n_;  ///< axes of the result
+  const fuse::contraction_part& part_;
+  output_list to_;
+  tensor_type space_;  ///< of each result
+  int m_, n_;          ///< its last axes
+  uint32 head_ = 0, a_ = 0, b_ = 0;  ///< of the product that is computed
+  bool indexed_ = false, packed_ = false, transposed_ = false, any_packed_ = false;
   uint32 rows_ = 1, columns_ = 1;  ///< of the tile of one invocation
   word first_row_{}, first_column_{}, batch_{};
   position outer_{};  ///< the indices along the batch axes

@@ -12,27 +12,28 @@
 /// Rows of packed weights are moved as bytes; a decoding gather and a cast of a packed value make floats of them.
 
 #include <poot/kernel/decode.hpp>
-#include <poot/kernel/region.hpp>
+#include <poot/kernel/store.hpp>
 
 namespace poot::kernel {
 
 class movement_code {
  public:
-  constexpr movement_code(const program_view& p, const launch& l)
-      : p_(p), g_(p.graph), k_("movement", 64), code_(k_, p, l), shape_(code_.shape()), id_(code_.members()[0]), e_(g_[id_]),
-        in_(g_.operands(e_)) {}
+  constexpr movement_code(builder& k, const program_view& p, region_code& code, uint32 id, buffer_id to)
+      : p_(p), g_(p.graph), k_(k), code_(code), shape_(code_.shape()), id_(id), to_(to), e_(g_[id_]), in_(g_.operands(e_)) {}
 
-  constexpr kernel build() {
-    if (e_.kind == op::dynamic_update_slice && p_.placements[id_].where == plan::place::state) return in_place();
+  /// Writes piece `i`, if there is one; returns how many there are.
+  constexpr word build(word i) {
+    if (e_.kind == op::dynamic_update_slice && p_.placements[id_].where == plan::place::state) return in_place(i);
     const dtype unit = unit_of(e_.type.element);
     const uint32 pack = elements_per_word(unit);
-    const word words = k_.meta(units(id_, 0, e_.type.rank, pack)), count = units_of(id_, 0, e_.type.rank), i = k_.invocation();
+    const word words = k_.meta(units(id_, 0, e_.type.rank, pack)), count = units_of(id_, 0, e_.type.rank);
+    k_.count_work(words);
     k_.if_(below(i, words), [&] {
       word_packer packer(unit);
       for (uint32 j = 0; j < pack; ++j) packer.add({unit, element(unit, element_in_word(i, j, pack, count))});
-      k_.store(code_.output(0), i, packer.packed());
+      k_.store(to_, i, packer.packed());
     });
-    return k_.finish();
+    return words;
   }
 
  private:
@@ -146,28 +147,35 @@ class movement_code {
     return k_.read(value);
   }
 
-  constexpr kernel in_place() {
+  constexpr word in_place(word i) {
     const dtype unit = unit_of(e_.type.element);
-    const word count = k_.meta({meta_word::what::product, in_[1], 0, e_.type.rank, 1, 0}), i = k_.invocation();
+    const word count = k_.meta({meta_word::what::product, in_[1], 0, e_.type.rank, 1, 0});
+    k_.count_work(count);
     k_.if_(below(i, count), [&] {
       const position where = shape_.locate(in_[1], i);
       word to = 0u;
       for (int a = 0; a < e_.type.rank; ++a) to = to + (start_of(a) + where.at[a]) * shape_.product(id_, a + 1, e_.type.rank);
-      store_element(k_, code_.output(0), to, load_element(k_, code_.input(in_[1]), unit, i + shape_.offset(in_[1])));
+      store_element(k_, to_, to, load_element(k_, code_.input(in_[1]), unit, i + shape_.offset(in_[1])));
     });
-    return k_.finish();
+    return count;
   }
 
   const program_view& p_;
   const ir::graph_view& g_;
-  builder k_;
-  region_code code_;
+  builder& k_;
+  region_code& code_;
   const geometry& shape_;
   uint32 id_;
+  buffer_id to_;
   const ir::eqn& e_;
   view<uint32> in_;
 };
 
-constexpr kernel movement_kernel(const program_view& p, const launch& l) { return movement_code(p, l).build(); }
+/// Independent movements stand one after the other in the grid.
+constexpr kernel movement_kernel(const program_view& p, const launch& l) {
+  builder k("movement", 64);
+  region_code code(k, p, l);
+  return beside_each_other(k, code, [&](uint32 id, buffer_id to, word i) { return movement_code(k, p, code, id, to).build(i); });
+}
 
 }  // namespace poot::kernel

@@ -120,7 +120,9 @@ struct kernel_writer {
     }
   }
   constexpr void write() {
-    out << "kernel " << k.name << " {\n  workgroup " << k.workgroup << (k.by_group ? " by_group\n" : "\n");
+    out << "kernel " << k.name << " {\n  workgroup " << k.workgroup << (k.by_group ? " by_group" : "");
+    if (k.work != 1) out << " work " << k.work;
+    out << '\n';
     for (uint32 b = 0; b < k.buffers.size(); ++b)
       out << "  " << name(k.buffers[b].how) << ' ' << k.buffers[b].name << ' ' << k.bindings[b] << '\n';
     for (const meta_word& m : k.metadata) write_meta(m);

@@ -1,20 +1,19 @@
 #pragma once
-/// Rope: one invocation for each word of the result.
+/// Rope: one invocation for each word of a result.
 ///
 ///   element i of the first `width` of a row: x[i] · cos − x[partner] · sin, or + for the second of a pair and for tables
 ///   with signs; each step rounds to the element type
 ///   element i beyond: its bits
 
-#include <poot/kernel/region.hpp>
+#include <poot/kernel/store.hpp>
 
 namespace poot::kernel {
 
-constexpr kernel rope_kernel(const program_view& p, const launch& l) {
-  const ir::graph_view& g = p.graph;
-  builder k("rope", 64);
-  region_code code(k, p, l);
+/// Writes the words of `id`, number `i` from here on; returns how many there are.
+constexpr word turn_rows(builder& k, region_code& code, uint32 id, buffer_id to, word i) {
+  const ir::graph_view& g = code.graph();
   const geometry& shape = code.shape();
-  const uint32 id = code.members()[0], x = g.operands(id)[0], cos = g.operands(id)[1], sin = g.operands(id)[2];
+  const uint32 x = g.operands(id)[0], cos = g.operands(id)[1], sin = g.operands(id)[2];
   const view<int64> attrs = g.attrs(id);  // turned width, adjacent, signed
   const tensor_type type = g.type(id);
   const dtype t = type.element;
@@ -23,7 +22,8 @@ constexpr kernel rope_kernel(const program_view& p, const launch& l) {
   const bool adjacent = attrs[1] != 0, has_signs = attrs[2] != 0;
   const tensor_type entries = type.with(last, g.type(cos).last());
   const word words = k.meta({meta_word::what::product, id, 0, type.rank, pack, 0}), count = pack == 1 ? words : shape.count(id);
-  const word i = k.invocation(), length = shape.extent_of(id, last), in_table = shape.extent_of(cos, g.type(cos).rank - 1);
+  k.count_work(words);
+  const word length = shape.extent_of(id, last), in_table = shape.extent_of(cos, g.type(cos).rank - 1);
 
   const auto element = [&](word flat) {
     const position at = shape.locate(id, flat);
@@ -51,9 +51,16 @@ constexpr kernel rope_kernel(const program_view& p, const launch& l) {
   k.if_(below(i, words), [&] {
     word_packer packer(t);
     for (uint32 j = 0; j < pack; ++j) packer.add(element(element_in_word(i, j, pack, count)));
-    k.store(code.output(0), i, packer.packed());
+    k.store(to, i, packer.packed());
   });
-  return k.finish();
+  return words;
+}
+
+/// Independent ropes stand one after the other in the grid.
+constexpr kernel rope_kernel(const program_view& p, const launch& l) {
+  builder k("rope", 64);
+  region_code code(k, p, l);
+  return beside_each_other(k, code, [&](uint32 id, buffer_id to, word i) { return turn_rows(k, code, id, to, i); });
 }
 
 }  // namespace poot::kernel

@@ -20,9 +20,10 @@ class staged_tile_code : matrix_code {
   static constexpr uint32 stage = 32, quads = stage / 4;  ///< elements along K, and the quads of them
   static constexpr uint32 workgroup = 64;
 
-  constexpr staged_tile_code(builder& k, const program_view& p, region_code& code, uint32 head) : matrix_code(k, p, code, head) {
+  constexpr staged_tile_code(builder& k, const program_view& p, region_code& code, const fuse::contraction_part& part)
+      : matrix_code(k, p, code, part) {
     across_ = rows_ == 1 ? workgroup : 8;
-    if (rows_ == 1) columns_ = columns_of_a_word();
+    if (rows_ == 1) columns_ = to_.pack;
     down_ = workgroup / across_;
   }
 
@@ -35,52 +36,54 @@ class staged_tile_code : matrix_code {
     return a.last().bound() > 0 && detail::divides_row(stage, a) && chunk % stage == 0 && (reads_b_along_k(p.graph, e) || detail::divides_row(4, b));
   }
 
-  constexpr void build() {
-    k_.count_groups();
-    const shared_id a = k_.shares("a_staged", type::quad, down_ * rows_ * quads);
-    const shared_id b = k_.shares("b_staged", type::quad, across_ * columns_ * quads);
-    const uint32 tall = down_ * rows_, wide = across_ * columns_;
-    const word tiles = k_.meta({meta_word::what::tiles, head_, 0, e_.type.rank, wide, tall}), group = k_.group(), lane = k_.lane();
-    k_.if_(below(group, tiles), [&] {
-      const word over = shape_.product(head_, n_, n_ + 1, wide), under = shape_.product(head_, m_, m_ + 1, tall);
-      group_column_ = group % over * word(wide);
-      group_row_ = group / over % under * word(tall);
-      locate_matrices(group / over / under);
-      const word x = lane % word(across_), y = lane / word(across_);
-      first_row_ = group_row_;
-      k_.note(head_);
-      chunked_sums sums(k_, e_.sum, rows_ * columns_);
-      const word length = shape_.extent_of(a_, g_.type(a_).rank - 1);
-      sums.run(length, [&](word first, word end) {
-        k_.for_(first, end, stage, [&](word k) {
-          stage_rows(a, a_, rows_, tall, lane, k);
-          if (transposed_) stage_rows(b, b_, columns_, wide, lane, k);
-          else stage_turned(b, wide, lane, k);
-          k_.barrier();
-          k_.for_(0u, quads, 1u, [&](word q) {
-            vec<vec<number>> left, right;
-            for (uint32 r = 0; r < rows_; ++r) left.push_back(staged(a, y * word(rows_) + word(r), q, y));
-            for (uint32 c = 0; c < columns_; ++c) right.push_back(staged(b, x * word(columns_) + word(c), q, x));
-            for (uint32 d = 0; d < 4; ++d)
-              for (uint32 r = 0; r < rows_; ++r)
-                for (uint32 c = 0; c < columns_; ++c) sums.take(r * columns_ + c, left[r][d], right[c][d]);
-          });
-          k_.barrier();
-        });
-      });
-      first_row_ = group_row_ + y * word(rows_);
-      first_column_ = group_column_ + x * word(columns_);
-      store(sums, tall, wide);
-    });
+  /// How many tiles there are, each a workgroup's.
+  constexpr word count() { return tiles(down_ * rows_, across_ * columns_); }
+  /// Quads that the rows of each operand take in shared memory.
+  constexpr uint32 quads_of_a() const { return down_ * rows_ * quads; }
+  constexpr uint32 quads_of_b() const { return across_ * columns_ * quads; }
+
+  /// Tile `i`, the same for all invocations of a workgroup, staged in two shared arrays.
+  constexpr void build(word i, shared_id a, shared_id b) {
+    const uint32 tall = down_ * rows_, wide = across_ * columns_, head = part_.heads[0];
+    const word lane = k_.lane(), over = shape_.product(head, n_, n_ + 1, wide), under = shape_.product(head, m_, m_ + 1, tall);
+    group_column_ = i % over * word(wide);
+    group_row_ = i / over % under * word(tall);
+    locate_matrices(i / over / under);
+    const word x = lane % word(across_), y = lane / word(across_);
+    first_row_ = group_row_;
+    vec<chunked_sums> sums;
+    for (uint32 each : part_.heads) {
+      take(each);
+      k_.note(each);
+      sums.push_back(chunked_sums(k_, g_[each].sum, rows_ * columns_));
+      sum(sums.back(), a, b, x, y);
+    }
+    first_row_ = group_row_ + y * word(rows_);
+    first_column_ = group_column_ + x * word(columns_);
+    store(sums, tall, wide);
   }
 
  private:
-  /// Columns of one word of the narrowest output.
-  constexpr uint32 columns_of_a_word() const {
-    uint32 most = 1;
-    for (uint32 id : code_.outputs())
-      if (const uint32 own = elements_per_word(g_.type(id).element); own > most) most = own;
-    return most;
+  constexpr void sum(chunked_sums& sums, shared_id a, shared_id b, word x, word y) {
+    const uint32 tall = down_ * rows_, wide = across_ * columns_;
+    const word lane = k_.lane(), length = shape_.extent_of(a_, g_.type(a_).rank - 1);
+    sums.run(length, [&](word first, word end) {
+      k_.for_(first, end, stage, [&](word k) {
+        stage_rows(a, a_, rows_, tall, lane, k);
+        if (transposed_) stage_rows(b, b_, columns_, wide, lane, k);
+        else stage_turned(b, wide, lane, k);
+        k_.barrier();
+        k_.for_(0u, quads, 1u, [&](word q) {
+          vec<vec<number>> left, right;
+          for (uint32 r = 0; r < rows_; ++r) left.push_back(staged(a, y * word(rows_) + word(r), q, y));
+          for (uint32 c = 0; c < columns_; ++c) right.push_back(staged(b, x * word(columns_) + word(c), q, x));
+          for (uint32 d = 0; d < 4; ++d)
+            for (uint32 r = 0; r < rows_; ++r)
+              for (uint32 c = 0; c < columns_; ++c) sums.take(r * columns_ + c, left[r][d], right[c][d]);
+        });
+        k_.barrier();
+      });
+    });
   }
 
   /// Where quad `q` of staged row `row` lies; `owner` is the row's invocation along its axis.

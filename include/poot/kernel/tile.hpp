@@ -17,30 +17,40 @@ class tile_code : matrix_code {
  public:
   using matrix_code::matrix_code;
 
-  constexpr void build() {
-    const word tiles = k_.meta({meta_word::what::tiles, head_, 0, e_.type.rank, columns_, rows_}), i = k_.invocation();
-    const auto narrow = [&](uint32 id) { return elements_per_word(g_.type(id).element) == 2; };
-    const uint32 wanted = narrow(a_) || (transposed_ && narrow(b_)) ? 8 : 4;
-    depth_ = detail::divides_row(wanted, g_.type(a_)) ? wanted : detail::divides_row(4, g_.type(a_)) ? 4 : 1;
-    k_.if_(below(i, tiles), [&] {
-      const word across = shape_.product(head_, n_, n_ + 1, columns_), down = shape_.product(head_, m_, m_ + 1, rows_);
-      first_column_ = i % across * word(columns_);
-      first_row_ = i / across % down * word(rows_);
-      locate_matrices(i / across / down);
-      k_.note(head_);
-      chunked_sums sums(k_, e_.sum, rows_ * columns_);
-      const word length = shape_.extent_of(a_, g_.type(a_).rank - 1);
-      vec<word> a, b;  // where the row of each row, and of each column, begins
-      for (uint32 r = 0; r < rows_; ++r) a.push_back(row_of_a(last_of(m_, first_row_ + word(r), rows_)));
-      for (uint32 c = 0; c < (transposed_ ? columns_ : 1); ++c)
-        b.push_back(row_of_b(transposed_ ? last_of(n_, first_column_ + word(c), columns_) : word(0u)));
-      if (packed_) sum_packed(sums, length, a, b);
-      else sum_matrices(sums, length, a, b);
-      store(sums, rows_, columns_);
-    });
+  /// How many tiles there are.
+  constexpr word count() { return tiles(rows_, columns_); }
+
+  /// Tile `i`.
+  constexpr void build(word i) {
+    const uint32 head = part_.heads[0];
+    const word across = shape_.product(head, n_, n_ + 1, columns_), down = shape_.product(head, m_, m_ + 1, rows_);
+    first_column_ = i % across * word(columns_);
+    first_row_ = i / across % down * word(rows_);
+    locate_matrices(i / across / down);
+    vec<chunked_sums> sums;
+    for (uint32 each : part_.heads) {
+      take(each);
+      k_.note(each);
+      sums.push_back(chunked_sums(k_, g_[each].sum, rows_ * columns_));
+      sum(sums.back());
+    }
+    store(sums, rows_, columns_);
   }
 
  private:
+  constexpr void sum(chunked_sums& sums) {
+    const auto narrow = [&](uint32 id) { return elements_per_word(g_.type(id).element) == 2; };
+    const uint32 wanted = narrow(a_) || (transposed_ && narrow(b_)) ? 8 : 4;
+    depth_ = detail::divides_row(wanted, g_.type(a_)) ? wanted : detail::divides_row(4, g_.type(a_)) ? 4 : 1;
+    const word length = shape_.extent_of(a_, g_.type(a_).rank - 1);
+    vec<word> a, b;  // where the row of each row, and of each column, begins
+    for (uint32 r = 0; r < rows_; ++r) a.push_back(row_of_a(last_of(m_, first_row_ + word(r), rows_)));
+    for (uint32 c = 0; c < (transposed_ ? columns_ : 1); ++c)
+      b.push_back(row_of_b(transposed_ ? last_of(n_, first_column_ + word(c), columns_) : word(0u)));
+    if (packed_) sum_packed(sums, length, a, b);
+    else sum_matrices(sums, length, a, b);
+  }
+
   constexpr void sum_matrices(chunked_sums& sums, word length, const vec<word>& a, const vec<word>& b) {
     const word step = transposed_ ? word(1u) : shape_.stride(b_, g_.type(b_).rank - 2);
     const bool lies_in_runs = detail::divides_row(columns_, g_.type(b_));

@@ -1,6 +1,7 @@
 #pragma once
 /// From a graph to a program: passes, regions, launches, storage. The same function inside a static_assert and at run time.
 
+#include <poot/fuse/parts.hpp>
 #include <poot/ir/analysis.hpp>
 #include <poot/ir/attention_memory.hpp>
 #include <poot/ir/verify.hpp>
@@ -17,6 +18,7 @@ struct options {
   bool with_broadcast = true;      ///< values of smaller extents may join a region
   bool fuse_narrow_casts = false;  ///< an explicit cast to a narrower float may stand inside a region
   bool horizontal = true;          ///< independent regions that read a value in the same way become one
+  bool document_rules = false;     ///< one contraction a region, and movements and ropes alone
   bool strict = false;             ///< no chain is recognised where that would move a rounding
 };
 
@@ -26,6 +28,7 @@ constexpr fuse::rules region_rules(const target& where, const options& wanted) {
   allowed.with_broadcast = wanted.with_broadcast;
   allowed.fuse_narrow_casts = wanted.fuse_narrow_casts;
   allowed.horizontal = wanted.horizontal;
+  allowed.sibling_heads = allowed.side_by_side = !wanted.document_rules;
   allowed.max_buffers = static_cast<uint32>(where.caps.max_buffers);
   allowed.max_members = static_cast<uint32>(where.caps.max_members);
   allowed.integer_rows = where.caps.max_workgroup > 0;
@@ -57,9 +60,9 @@ class launch_builder {
     l.inputs.first = static_cast<uint32>(p_.ids.size());
     const uint32* const members = regions_.members.data() + r.members.first;
     uint32* const seen = seen_.data();
+    l.flops = flops_of(r);
     for (uint32 m = 0; m < r.members.count; ++m) {
       const uint32 id = members[m];
-      l.flops += flops_of(id, r.space);
       const uint32* const operands = g_.first_operand(id);
       for (uint32 k = 0, count = g_.operand_count(id); k < count; ++k) {
         const uint32 in = operands[k];
@@ -116,6 +119,19 @@ class launch_builder {
     return g_[id].kind == ir::op::dynamic_update_slice ? g_.type(g_.first_operand(id)[1]).bytes() : g_.type(id).bytes();
   }
 
+  constexpr int64 flops_of(const fuse::partition::region& r) const {
+    int64 flops = 0, heads = 0;
+    const view<uint32> members = regions_.members_of(r);
+    for (uint32 id : members) heads += ir::is_contraction(g_[id].kind);
+    if (heads < 2) {
+      for (uint32 id : members) flops += flops_of(id, r.space);
+      return flops;
+    }
+    for (const fuse::contraction_part& part : fuse::parts_of(g_, members))
+      for (const vec<uint32>* list : {&part.heads, &part.steps})
+        for (uint32 id : *list) flops += flops_of(id, g_.type(part.heads[0]));
+    return flops;
+  }
   constexpr int64 flops_of(uint32 id, const tensor_type& space) const {
     const ir::eqn& e = g_[id];
     const int64 each = e.custom ? e.custom->flops : ir::row(e.kind).flops;
@@ -145,11 +161,12 @@ class launch_builder {
 /// An update that is not in place also copies what it does not overwrite.
 constexpr void count_copying_updates(program& p, const graph_view& g) {
   for (vec<launch>* list : {&p.launches, &p.prologue})
-    for (launch& l : *list) {
-      const uint32 id = p.ids[l.members.first];
-      if (g[id].kind != ir::op::dynamic_update_slice || p.placements[id].where == place::state) continue;
-      l.bytes += 2 * (g.type(id).bytes() - g.type(g.first_operand(id)[1]).bytes());
-    }
+    for (launch& l : *list)
+      for (uint32 m = 0; m < l.members.count; ++m) {
+        const uint32 id = p.ids[l.members.first + m];
+        if (g[id].kind != ir::op::dynamic_update_slice || p.placements[id].where == place::state) continue;
+        l.bytes += 2 * (g.type(id).bytes() - g.type(g.first_operand(id)[1]).bytes());
+      }
 }
 
 /// Launches that bind more than the target can: too many values, or one that is too large at any extents. Where extents

@@ -94,10 +94,6 @@ struct program_explainer {
       if (fuse::kind_of(g, id) == l.kind && l.kind != fuse::region_kind::pointwise) head = id;
       if (g.type(id).element_count() > space.element_count()) space = g.type(id);
     }
-    const auto with_steps = [&] {
-      if (members.size() > 1) out << " with ";
-      if (members.size() > 1) count(static_cast<int64>(members.size()) - 1, "step", "steps");
-    };
     switch (l.kind) {
       case fuse::region_kind::pointwise:
         count(static_cast<int64>(members.size()), "step", "steps");
@@ -107,12 +103,21 @@ struct program_explainer {
         count(static_cast<int64>(members.size()), "step", "steps");
         ir::write_type(out << " row by row over ", g.type(g.operands(head)[0]), g);
         break;
-      case fuse::region_kind::contraction:
-        ir::write_type(out << op_name(g[head]) << " to ", g.type(head), g);
-        with_steps();
-        if (members.size() > 1) out << " on each tile";
+      case fuse::region_kind::contraction: {
+        int64 heads = 0;
+        for (uint32 id : members) heads += ir::is_contraction(g[id].kind);
+        if (heads > 1) write_value_name(out << heads << " products of ", g, g.operands(head)[0]);
+        else ir::write_type(out << op_name(g[head]) << " to ", g.type(head), g);
+        if (const int64 steps = static_cast<int64>(members.size()) - heads; steps > 0) {
+          out << " with ";
+          count(steps, "step", "steps");
+          out << " on each tile";
+        }
         break;
-      default: ir::write_type(out << "alone, makes ", g.type(head), g);
+      }
+      default:
+        if (members.size() > 1) out << members.size() << " side by side";
+        else ir::write_type(out << "alone, makes ", g.type(head), g);
     }
     out << ':';
     constexpr size_t most = 16;

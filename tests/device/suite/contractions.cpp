@@ -57,12 +57,18 @@ sample epilogue(const std::string& name, dtype a, dtype b, dtype to, dtype store
   return m.finish();
 }
 
-/// Two projections of one value, gated.
-sample siblings(const std::string& name, dtype t) {
+/// Three projections of one value, two of them narrower and one with steps; two of one value, gated.
+sample siblings(const std::string& name, dtype t, dtype in) {
   sample_maker m(name);
   const int64 depth = row(t).block_elements == 256 ? 256 : 96;
-  for (int64 rows : {1, 9}) {
-    const uint32 x = m.input(type_of(f32, rows, depth), filling::plain);
+  for (int64 rows : {1, 3, 9, 65}) {
+    const uint32 x = m.input(type_of(in, rows, depth), filling::plain);
+    m.result(m.apply(op::matmul, {x, m.weight(type_of(t, 70, depth))}, {1}, type_of(f32)));
+    m.result(m.apply(op::matmul, {x, m.weight(type_of(t, 12, depth))}, {1}, type_of(bf16)));
+    m.result(m.apply(op::add, {m.apply(op::matmul, {x, m.weight(type_of(t, 12, depth))}, {1}, type_of(f32)), m.weight(type_of(f32, 12))}));
+  }
+  for (int64 rows : {1, 9, 33}) {
+    const uint32 x = m.input(type_of(in, rows, depth), filling::plain);
     const uint32 a = m.apply(op::matmul, {x, m.weight(type_of(t, 40, depth))}, {1}, type_of(f32));
     const uint32 b = m.apply(op::matmul, {x, m.weight(type_of(t, 40, depth))}, {1}, type_of(f32));
     m.result(m.apply(op::mul, {m.apply(op::tanh, {a}), b}));
@@ -145,7 +151,8 @@ samples contraction_samples() {
     if (a == b)
       for (bool transposed : {false, true}) list(std::string("matmul batched") + (transposed ? " transposed" : "") + types(a), [=](const std::string& n) { return batched(n, a, transposed); });
   });
-  for (dtype t : {f32, f16, bf16, q8_0, q4_k}) list("matmul of siblings" + types(t), [=](const std::string& n) { return siblings(n, t); });
+  for (dtype t : {f32, f16, bf16, q8_0, q4_k})
+    for (dtype in : {f32, bf16}) list("matmul of siblings" + types(in, t), [=](const std::string& n) { return siblings(n, t, in); });
   return all;
 }
 

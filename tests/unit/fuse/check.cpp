@@ -27,6 +27,8 @@ std::string described(const ir::graph_view& g, const std::vector<uint32>& region
 
 fuse::rules drawn_rules(poot_tests::fusion_draws& d) {
   fuse::rules r;
+  r.sibling_heads = d.chance(70);
+  r.side_by_side = d.chance(70);
   r.with_broadcast = d.chance(80);
   r.fuse_narrow_casts = d.chance(30);
   r.horizontal = d.chance(50);
@@ -74,7 +76,7 @@ TEST_CASE("agrees with the slow checker on every partition of small graphs") {
   int64 legal = 0, illegal = 0, wrong = 0;
   for (int seed = 0; seed < graphs && !wrong; ++seed) {
     poot_tests::fusion_draws d(1000 + static_cast<uint64>(seed));
-    const ir::graph g = d.make(3 + d.below(most_ops - 2));
+    const ir::graph g = d.make(3 + d.below(most_ops - 2), seed % 3 == 0);
     const region_rules::facts f(g);
     const fuse::rules r = drawn_rules(d);
     std::vector<uint32> ops;
@@ -110,7 +112,7 @@ TEST_CASE("accepts none of many mutated partitions of larger graphs that the slo
   int64 regions_tried = 0, legal = 0, illegal = 0, wrong = 0;
   for (uint64 seed = 0; regions_tried < wanted && !wrong; ++seed) {
     poot_tests::fusion_draws d(50000 + seed);
-    const ir::graph g = d.make(30 + d.below(31));
+    const ir::graph g = d.make(30 + d.below(31), seed % 3 == 0);
     if (g.size() >= region_rules::most) continue;
     const region_rules::facts f(g);
     const fuse::rules r = drawn_rules(d);

@@ -26,6 +26,8 @@ fuse::rules drawn_rules(poot_tests::fusion_draws& d) {
   r.fuse_narrow_casts = d.chance(30);
   r.horizontal = d.chance(70);
   r.small_outputs = d.chance(20);
+  r.sibling_heads = d.chance(70);
+  r.side_by_side = d.chance(70);
   if (d.chance(20)) r.max_buffers = static_cast<uint32>(3 + d.below(6));
   if (d.chance(20)) r.max_members = static_cast<uint32>(2 + d.below(6));
   if (d.chance(30)) r.max_recomputed_flops = d.below(3000);
@@ -245,6 +247,47 @@ constexpr char barrier_sandwich[] = R"(graph t {
   %b : f32[8,8] = add %a, %t
   output "y" = %b
 })";
+constexpr char query_key_value[] = R"(graph t {
+  %x  : f32[1,64]  = input "x"
+  %wq : bf16[64,64] = weight "q"
+  %wk : bf16[16,64] = weight "k"
+  %wv : bf16[16,64] = weight "v"
+  %b  : f32[16]    = weight "b"
+  %q  : f32[1,64]  = matmul %x, %wq {transpose_b=1}
+  %k  : f32[1,16]  = matmul %x, %wk {transpose_b=1}
+  %v  : f32[1,16]  = matmul %x, %wv {transpose_b=1}
+  %c  : f32[1,16]  = add %v, %b
+  output "q" = %q
+  output "k" = %k
+  output "v" = %c
+})";
+constexpr char gate_and_up[] = R"(graph t {
+  %x  : f32[1,64]  = input "x"
+  %wg : bf16[96,64] = weight "g"
+  %wu : bf16[96,64] = weight "u"
+  %g  : f32[1,96]  = matmul %x, %wg {transpose_b=1}
+  %u  : f32[1,96]  = matmul %x, %wu {transpose_b=1}
+  %a  : f32[1,96]  = neg %g
+  %e  : f32[1,96]  = exp %a
+  %d  : f32[1,96]  = add %e, f32(1)
+  %s  : f32[1,96]  = div %g, %d
+  %h  : f32[1,96]  = mul %s, %u
+  output "h" = %h
+})";
+constexpr char products_of_two_rows[] = R"(graph t {
+  %x : f32[1,64] = input "x"
+  %y : f32[1,64] = input "y"
+  %w : bf16[16,64] = weight "w"
+  %a : f32[1,16] = matmul %x, %w {transpose_b=1}
+  %b : f32[1,16] = matmul %y, %w {transpose_b=1}
+  %c : f32[1,16] = add %a, %b
+  output "c" = %c
+})";
+constexpr fuse::rules single_heads = [] {
+  fuse::rules r;
+  r.sibling_heads = false;
+  return r;
+}();
 constexpr fuse::rules apart = [] {
   fuse::rules r;
   r.horizontal = false;
@@ -256,6 +299,9 @@ static_assert(regions_in(shared_input) == 1 && regions_in(shared_input, apart) =
 static_assert(regions_in(independent) == 1 && regions_in(independent, apart) == 2);
 static_assert(regions_in(independent_large) == 2);
 static_assert(regions_in(epilogue) == 1);
+static_assert(regions_in(query_key_value) == 1 && regions_in(query_key_value, single_heads) == 3 && regions_in(query_key_value, apart) == 3);
+static_assert(regions_in(gate_and_up) == 1 && regions_in(gate_and_up, single_heads) == 2 && regions_in(gate_and_up, apart) == 1);
+static_assert(regions_in(products_of_two_rows) == 2 && declines_in(products_of_two_rows, reason::two_heads) == 1);
 static_assert(regions_in(barrier_sandwich) == 3 && declines_in(barrier_sandwich, reason::cycle) == 1);
 
 TEST_CASE("keeps a value read outside as a result of its region") {

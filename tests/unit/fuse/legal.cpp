@@ -115,6 +115,11 @@ constexpr twin twins[] = {
     {reason::wide_head, op::matmul, op::neg,
      GRAPH("%x : f64[8,16] = input \"x\"\n%w : f64[16,4] = input \"w\"\n%a : f64[8,4] = matmul %x, %w\n%b : f64[8,4] = neg %a\noutput \"y\" = %b\n"),
      GRAPH("%x : f16[8,16] = input \"x\"\n%w : f32[16,4] = input \"w\"\n%a : f32[8,4] = matmul %x, %w\n%b : f32[8,4] = neg %a\noutput \"y\" = %b\n")},
+    {reason::alias, op::dynamic_update_slice, op::transpose,
+     GRAPH(X "%s : f32[8,16] = state \"s\"\n%i : i32[2] = input \"i\"\n%u : f32[8,16] = dynamic_update_slice %s, %x, %i\n"
+             "%b : f32[16,8] = transpose %s {perm=[1,0]}\noutput \"s\" = %u\noutput \"y\" = %b\n"),
+     GRAPH(X "%s : f32[8,16] = state \"s\"\n%i : i32[2] = input \"i\"\n%u : f32[8,16] = dynamic_update_slice %s, %x, %i\n"
+             "%b : f32[16,8] = transpose %x {perm=[1,0]}\noutput \"s\" = %u\noutput \"y\" = %b\n")},
     {reason::buffer_limit, op::exp, op::add, GRAPH(X "%u : f32[8,16] = input \"u\"\n" A "%b : f32[8,16] = add %a, %u\noutput \"y\" = %b\noutput \"z\" = %a\n"),
      GRAPH(X "%u : f32[8,16] = input \"u\"\n" A "%b : f32[8,16] = add %a, %u\noutput \"y\" = %b\n"), limited(&fuse::rules::max_buffers, uint32{3}),
      limited(&fuse::rules::max_buffers, uint32{3})},
@@ -179,6 +184,8 @@ TEST_CASE("agrees with the slow checker while groups are joined in any order") {
     r.with_broadcast = d.chance(85);
     r.fuse_narrow_casts = d.chance(30);
     r.horizontal = d.chance(60);
+    r.sibling_heads = d.chance(60);
+    r.side_by_side = d.chance(60);
     r.small_outputs = d.chance(30);
     if (d.chance(30)) r.max_buffers = static_cast<uint32>(3 + d.below(6));
     if (d.chance(20)) r.max_members = static_cast<uint32>(2 + d.below(6));

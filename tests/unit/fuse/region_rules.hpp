@@ -82,16 +82,88 @@ inline bool stretches(const std::vector<int64>& small, const std::vector<int64>&
   return true;
 }
 
+inline int64 count_of(const std::vector<int64>& e) {
+  int64 n = 1;
+  for (int64 code : e) n *= extent::from_code(code).bound();
+  return n;
+}
+
+/// Members by the edges among them: each set is what one of them reaches.
+inline std::vector<members> components(const facts& f, const members& m) {
+  const std::set<uint32> inside(m.begin(), m.end());
+  std::set<uint32> left = inside;
+  std::vector<members> all;
+  while (!left.empty()) {
+    std::set<uint32> reached{*left.begin()};
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (uint32 id : m)
+        for (uint32 in : f.g.operands(id))
+          if (inside.count(in) && reached.count(id) != reached.count(in)) {
+            reached.insert(id);
+            reached.insert(in);
+            grew = true;
+          }
+    }
+    for (uint32 id : reached) left.erase(id);
+    all.push_back(members(reached.begin(), reached.end()));
+  }
+  return all;
+}
+
+/// Products of two matrices that read the same rows.
+inline bool are_siblings(const facts& f, const std::vector<uint32>& products) {
+  for (uint32 id : products) {
+    const ir::eqn& e = f.g[id];
+    if (e.kind != op::matmul && e.kind != op::packed_contraction) return false;
+    if (f.g.operands(id).size() != 2 || e.type.element == dtype::f64 || f.g.operands(id)[0] != f.g.operands(products[0])[0]) return false;
+  }
+  return true;
+}
+
+/// What moves elements or turns pairs of them, from memory to memory: 1 or 2; 0 for everything else.
+inline int stands_aside(const facts& f, uint32 id) {
+  const op o = f.g[id].kind;
+  if (o == op::rope) return 2;
+  const bool moves = o == op::slice || o == op::transpose || o == op::broadcast || o == op::concat || o == op::gather ||
+                     o == op::packed_gather || o == op::dynamic_update_slice;
+  return moves || (o == op::cast && is_packed(f.g.type(f.g.operands(id)[0]).element));
+}
+
+/// Movements or ropes that do not read each other, none of which may overwrite what another reads.
+inline bool stand_side_by_side(const facts& f, const members& m, const fuse::rules& r) {
+  if (!r.side_by_side || !r.horizontal || m.size() > r.max_members) return false;
+  const auto stored = [&](uint32 id) {
+    while (!f.computes[id] && !f.g.operands(id).empty()) id = f.g.operands(id)[0];
+    return id;
+  };
+  std::set<uint32> read;
+  for (uint32 id : m) {
+    if (stands_aside(f, id) == 0 || stands_aside(f, id) != stands_aside(f, m[0]) || f.at_load[id] != f.at_load[m[0]]) return false;
+    for (uint32 in : f.g.operands(id)) {
+      if (std::find(m.begin(), m.end(), in) != m.end()) return false;
+      if (!(f.g[in].kind == op::constant && f.g.attrs(in).size() == 1)) read.insert(in);
+      for (uint32 other : m)
+        if (other != id && f.g[other].kind == op::dynamic_update_slice && stored(f.g.operands(other)[0]) == stored(in)) return false;
+    }
+  }
+  return read.size() + std::count_if(m.begin(), m.end(), [&](uint32 id) { return f.is_output[id] || !f.users[id].empty(); }) <= r.max_buffers;
+}
+
+/// Do the members, apart from `m`, keep to one space? `again` counts flops spent again.
+inline bool keeps_one_space(const facts& f, const members& m, const fuse::rules& r, const std::set<uint32>& inside, int64& again);
+
 /// Is one set of equations a region, apart from what runs between?
 inline bool is_region(const facts& f, const members& m, const fuse::rules& r) {
   if (m.size() == 1) return true;
+  if (stands_aside(f, m[0])) return stand_side_by_side(f, m, r);
   if (m.size() > r.max_members) return false;
   const std::set<uint32> inside(m.begin(), m.end());
   const auto read_outside = [&](uint32 id) {
     return f.is_output[id] || std::any_of(f.users[id].begin(), f.users[id].end(), [&](uint32 u) { return !inside.count(u); });
   };
 
-  // one contraction, or reductions of rows, or neither; the rest is pointwise
+  // products of the same rows, or reductions of rows, or neither; the rest is pointwise
   std::vector<uint32> contractions, reductions;
   for (uint32 id : m) {
     const part p = part_of(f, id);
@@ -99,44 +171,14 @@ inline bool is_region(const facts& f, const members& m, const fuse::rules& r) {
     if (p == part::contraction) contractions.push_back(id);
     if (p == part::row) reductions.push_back(id);
   }
-  if (contractions.size() > 1 || (!contractions.empty() && !reductions.empty())) return false;
-  std::vector<int64> space, row_value;
-  if (!contractions.empty()) {
-    const uint32 head = contractions[0];
-    space = extents(f.g.type(head));
-    if (f.g.type(head).element == dtype::f64) return false;
-    for (uint32 in : f.g.operands(head))
-      if (inside.count(in)) return false;  // it reads operands, not values in the making
-  } else if (!reductions.empty()) {
-    space = extents(f.g.type(f.g.operands(reductions[0])[0]));
-    for (uint32 id : reductions)
-      if (extents(f.g.type(f.g.operands(id)[0])) != space) return false;
-    row_value = space;
-    row_value.back() = 1;
-  } else {
-    for (uint32 id : m) {  // the extents into which all others stretch
-      const std::vector<int64> own = extents(f.g.type(id));
-      if (std::all_of(m.begin(), m.end(), [&](uint32 other) { return stretches(extents(f.g.type(other)), own); })) space = own;
-    }
-    if (space.empty() && !std::all_of(m.begin(), m.end(), [&](uint32 id) { return f.g.type(id).rank == 0; })) return false;
-  }
-  const auto count = [](const std::vector<int64>& e) {
-    int64 n = 1;
-    for (int64 code : e) n *= extent::from_code(code).bound();
-    return n;
-  };
+  if (!contractions.empty() && !reductions.empty()) return false;
+  if (contractions.size() > 1 && !(r.sibling_heads && are_siblings(f, contractions))) return false;
   int64 again = 0;
-  for (uint32 id : m) {
-    const std::vector<int64> own = extents(f.g.type(id));
-    if (!stretches(own, space)) return false;
-    const std::vector<int64> runs_over = part_of(f, id) == part::row ? extents(f.g.type(f.g.operands(id)[0])) : own;
-    if (!r.with_broadcast && runs_over != space) return false;
-    if (own == space || (!reductions.empty() && own == row_value)) continue;
-    if (!r.small_outputs && read_outside(id)) return false;
-    const uint32 source = f.g.operands(id)[0];
-    const bool load = f.g[id].kind == op::cast && f.is_float_type(id) && f.is_float_type(source) && ir::is_leaf(f.g[source].kind) &&
-                      f.bytes_each(id) > f.bytes_each(source);
-    if (!load) again += ir::row(f.g[id].kind).flops * (count(space) - count(own));
+  if (contractions.empty()) {
+    if (!keeps_one_space(f, m, r, inside, again)) return false;
+  } else {
+    for (const members& part : components(f, m))
+      if (!keeps_one_space(f, part, r, inside, again)) return false;
   }
   if (again > r.max_recomputed_flops) return false;
 
@@ -163,19 +205,56 @@ inline bool is_region(const facts& f, const members& m, const fuse::rules& r) {
   }
   if (read.size() + written.size() > r.max_buffers) return false;
 
-  if (!(r.horizontal && contractions.empty() && reductions.empty())) {
-    std::set<uint32> reached{m[0]};
-    for (bool grew = true; grew;) {
-      grew = false;
-      for (uint32 id : m)
-        for (uint32 in : f.g.operands(id))
-          if (inside.count(in) && reached.count(id) != reached.count(in)) {
-            reached.insert(id);
-            reached.insert(in);
-            grew = true;
-          }
+  // what does not read each other stands side by side in chains, and in products with what is behind each
+  const std::vector<members> parts = components(f, m);
+  if (parts.size() > 1 && (!r.horizontal || !reductions.empty())) return false;
+  if (parts.size() > 1 && !contractions.empty())
+    for (const members& part : parts)
+      if (std::none_of(part.begin(), part.end(), [&](uint32 id) { return part_of(f, id) == part::contraction; })) return false;
+  return true;
+}
+
+inline bool keeps_one_space(const facts& f, const members& m, const fuse::rules& r, const std::set<uint32>& inside, int64& again) {
+  const auto read_outside = [&](uint32 id) {
+    return f.is_output[id] || std::any_of(f.users[id].begin(), f.users[id].end(), [&](uint32 u) { return !inside.count(u); });
+  };
+  std::vector<uint32> contractions, reductions;
+  for (uint32 id : m) {
+    if (part_of(f, id) == part::contraction) contractions.push_back(id);
+    if (part_of(f, id) == part::row) reductions.push_back(id);
+  }
+  std::vector<int64> space, row_value;
+  if (!contractions.empty()) {
+    space = extents(f.g.type(contractions[0]));
+    for (uint32 head : contractions) {
+      if (extents(f.g.type(head)) != space || f.g.type(head).element == dtype::f64) return false;
+      for (uint32 in : f.g.operands(head))
+        if (inside.count(in)) return false;  // it reads operands, not values in the making
     }
-    if (reached.size() != m.size()) return false;
+  } else if (!reductions.empty()) {
+    space = extents(f.g.type(f.g.operands(reductions[0])[0]));
+    for (uint32 id : reductions)
+      if (extents(f.g.type(f.g.operands(id)[0])) != space) return false;
+    row_value = space;
+    row_value.back() = 1;
+  } else {
+    for (uint32 id : m) {  // the extents into which all others stretch
+      const std::vector<int64> own = extents(f.g.type(id));
+      if (std::all_of(m.begin(), m.end(), [&](uint32 other) { return stretches(extents(f.g.type(other)), own); })) space = own;
+    }
+    if (space.empty() && !std::all_of(m.begin(), m.end(), [&](uint32 id) { return f.g.type(id).rank == 0; })) return false;
+  }
+  for (uint32 id : m) {
+    const std::vector<int64> own = extents(f.g.type(id));
+    if (!stretches(own, space)) return false;
+    const std::vector<int64> runs_over = part_of(f, id) == part::row ? extents(f.g.type(f.g.operands(id)[0])) : own;
+    if (!r.with_broadcast && runs_over != space) return false;
+    if (own == space || (!reductions.empty() && own == row_value)) continue;
+    if (!r.small_outputs && read_outside(id)) return false;
+    const uint32 source = f.g.operands(id)[0];
+    const bool load = f.g[id].kind == op::cast && f.is_float_type(id) && f.is_float_type(source) && ir::is_leaf(f.g[source].kind) &&
+                      f.bytes_each(id) > f.bytes_each(source);
+    if (!load) again += ir::row(f.g[id].kind).flops * (count_of(space) - count_of(own));
   }
   return true;
 }

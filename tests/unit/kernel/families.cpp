@@ -257,3 +257,43 @@ TEST_CASE("a select of narrow floats moves their bits on every target, two-byte 
     CHECK(ir::interpret(g, {given, 3}).outputs[0].value.bits == want.bits);
   }
 }
+
+TEST_CASE("products of the same rows in one dispatch: one beside the other, and read together by what stands behind them") {
+  const auto matrix = [](const char* t, int rows) { return std::string(t) + "[" + std::to_string(rows) + ",64]"; };
+  for (const char* rows : {"1", "3", "9", "40"})
+    for (const char* a : {"f32", "bf16"})
+      for (const char* b : {"f32", "bf16", "f16", "q8_0"}) {
+        const std::string m = rows, x = std::string(a) + "[" + m + ",64]", product = b == std::string("q8_0") ? "packed_contraction" : "matmul",
+                          turned = " {transpose_b=1}";
+        const std::string source = graph_of(
+            "%x : " + x + " = input \"x\"\n%wq : " + matrix(b, 96) + " = weight \"wq\"\n%wk : " + matrix(b, 36) + " = weight \"wk\"\n%wv : " +
+            matrix("f32", 36) + " = weight \"wv\"\n%r : f32[" + m + ",36] = input \"r\"\n" +
+            "%q : bf16[" + m + ",96] = " + product + " %x, %wq" + turned + "\n%k : f32[" + m + ",36] = " + product + " %x, %wk" + turned + "\n" +
+            "%v : f32[" + m + ",36] = matmul %x, %wv {transpose_b=1}\n%n : f32[" + m + ",36] = neg %k\n%e : f32[" + m + ",36] = exp %n\n%h : f32[" +
+            m + ",36] = mul %e, %v\n%y : f32[" + m + ",36] = add %h, %r\noutput \"q\" = %q\noutput \"y\" = %y\noutput \"k\" = %k\n");
+        CHECK_MESSAGE(plan::compile(ir::parse(source), targets::cuda_sm80).dispatch_count() == 1, source);
+        CHECK_MESSAGE(disagreement(source) == "", rows, " rows of ", a, " times ", b);
+      }
+}
+
+TEST_CASE("movements side by side, each behind the invocations of the one before it") {
+  const std::string source = graph_of(
+      "%x : f32[3,37] = input \"x\"\n%h : bf16[5,9] = input \"h\"\n%w : q8_0[7,64] = weight \"w\"\n%i : i32[4] = input \"i\"\n%p : i32[2] = input \"p\"\n"
+      "%k : bf16[2,40] = state \"k\"\n%v : f32[6,37] = state \"v\"\n%r : bf16[1,11] = input \"r\"\n"
+      "%0 : f32[37,3] = transpose %x {perm=[1,0]}\n%1 : bf16[5,4] = slice %h {start=[0,3] size=[5,4]}\n%2 : q8_0[4,64] = gather %w, %i {axis=0}\n"
+      "%3 : f32[6,37] = concat %x, %x {axis=0}\n%4 : bf16[2,40] = dynamic_update_slice %k, %r, %p\n%5 : f32[6,37] = dynamic_update_slice %v, %x, %p\n"
+      "output \"a\" = %0\noutput \"b\" = %1\noutput \"c\" = %2\noutput \"d\" = %3\noutput \"k\" = %4\noutput \"v\" = %5\n");
+  CHECK(plan::compile(ir::parse(source), targets::cuda_sm80).dispatch_count() == 2);  // movements, and updates
+  CHECK(disagreement(source) == "");
+}
+
+TEST_CASE("ropes side by side, of different rows") {
+  for (const char* adjacent : {"0", "1"}) {
+    const std::string attrs = std::string(" {width=8 adjacent=") + adjacent + " signed=0}\n";
+    const std::string source = graph_of("%q : f32[3,2,8] = input \"q\"\n%k : f32[5,2,10] = input \"k\"\n%c : f32[2,4] = input \"c\"\n%s : f32[2,4] = input \"s\"\n"
+                                        "%0 : f32[3,2,8] = rope %q, %c, %s" + attrs + "%1 : f32[5,2,10] = rope %k, %c, %s" + attrs +
+                                        "output \"q\" = %0\noutput \"k\" = %1\n");
+    CHECK(plan::compile(ir::parse(source), targets::vulkan_lavapipe).dispatch_count() == 1);
+    CHECK(disagreement(source) == "");
+  }
+}

@@ -32,8 +32,8 @@ const std::string update = "%u : f32[4,8] = dynamic_update_slice %s, %r, %at\n";
 }  // namespace
 
 static_assert([] {
-  const program p = plan::compile(ir::parse("graph t {\n%x : f32[4,8] = input \"x\"\n%a : f32[8,4] = transpose %x {perm=[1,0]}\n%b : f32[4,8] = transpose %a {perm=[1,0]}\n"
-                                            "%c : f32[8,4] = transpose %b {perm=[1,0]}\n%d : f32[4,8] = transpose %c {perm=[1,0]}\noutput \"y\" = %d\n}"), targets::host);
+  const program p = plan::compile(ir::parse("graph t {\n%x : f32[4,8] = input \"x\"\n%a : f32[8,4] = transpose %x {perm=[1,0]}\n%b : f32[8,4] = exp %a\n"
+                                            "%c : f32[4,8] = transpose %b {perm=[1,0]}\n%d : f32[4,8] = exp %c\noutput \"y\" = %d\n}"), targets::host);
   return p.peak_transient_bytes() == 256 && p.transient_bytes_without_reuse() == 384 && p.copies.empty();
 }());
 

@@ -28,7 +28,7 @@ struct random_epilogue : random_region {
     }
   }
   region_members region() const {
-    return {kind, {members.data(), members.size()}, {outputs.data(), outputs.size()}, head};
+    return {kind, {members.data(), members.size()}, {outputs.data(), outputs.size()}, {&head, 1}};
   }
 
   /// Runs it over tiles of tile_rows by tile_cols, as a contraction would.
@@ -43,7 +43,7 @@ struct random_epilogue : random_region {
       in.back().write(t.bits);
     }
     for (const tile_output& o : r.program().outputs) out.emplace_back(values.at(o.id).element, values.at(o.id).bits.size(), 0);
-    for (size_t k = 0; k < in.size(); ++k) in_pointers.push_back(r.program().inputs[k].is_head ? nullptr : in[k].data());
+    for (size_t k = 0; k < in.size(); ++k) in_pointers.push_back(r.program().inputs[k].is_head() ? nullptr : in[k].data());
     for (guarded& m : out) out_pointers.push_back(m.data());
     const region_buffers buffers{in_pointers.data(), out_pointers.data()};
     r.prepare({}, buffers);

@@ -27,7 +27,7 @@ struct rows_by_call {
     for (int r = 0; r < rows; ++r)
       for (int k = 0; k < count; ++k) panel[r * stride + k] = self.a[(row0 + r) * self.K + k0 + k];
   }
-  static void sink(void* context, int64 row0, int rows, int64 col0, int cols, float* tile, int64 stride) {
+  static void sink(void* context, int64 row0, int rows, int64 col0, int cols, float* tile, int64 stride, int64) {
     auto& self = *static_cast<rows_by_call*>(context);
     self.delivered += rows * cols;
     for (int r = 0; r < rows; ++r)

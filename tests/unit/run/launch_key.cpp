@@ -109,7 +109,7 @@ TEST_CASE("the layers of a decoder share their kernels, fused and unfused, whate
         wanted.fuse = fuse;
         for (const int64 tokens : {1, 0, 3}) {
           const plan::program p = plan::compile(decoder(of, tokens, tokens == 3 ? 2 : 1), t, wanted);
-          CHECK(check_launches(p) * 2 < p.launches.size());
+          CHECK(check_launches(p) * 2 <= p.launches.size());
         }
       }
 }

@@ -48,7 +48,7 @@ TEST_CASE("random regions have the bits of their equations one by one") {
       CHECK(differs(r.g, r.region(), r.values, r.counts, &two, 0) == "");
       // alone: each equation is a region of its own
       for (uint32 id : r.members) {
-        const region_members alone{region_kind::pointwise, {&id, 1}, {&id, 1}, 0};
+        const region_members alone{region_kind::pointwise, {&id, 1}, {&id, 1}, {}};
         CHECK(differs(r.g, alone, r.values, r.counts, nullptr, 0) == "");
       }
     }
@@ -104,10 +104,10 @@ TEST_CASE("division by a uniform value is rounded like any other division") {
       for (float& v : data) v = draw();
       const void* from = data.data();
       void* to = single.data();
-      region(g, {region_kind::pointwise, {&quotient, 1}, {&quotient, 1}, 0}).run({&from, &to});
+      region(g, {region_kind::pointwise, {&quotient, 1}, {&quotient, 1}, {}}).run({&from, &to});
       to = chained.data();
       const uint32 members[2] = {quotient, negative};
-      region(g, {region_kind::pointwise, {members, 2}, {&negative, 1}, 0}).run({&from, &to});
+      region(g, {region_kind::pointwise, {members, 2}, {&negative, 1}, {}}).run({&from, &to});
       int wrong = 0;
       for (size_t i = 0; i < data.size(); ++i) {
         const uint64 want = ieee::to_bits(ieee::div(data[i], y));
@@ -131,7 +131,7 @@ TEST_CASE("dynamic extents are resolved at each run") {
   const uint32 b[2] = {sum, scale};
   const uint32 product_id = g.apply(op::mul, {b, 2});
   const uint32 members[2] = {sum, product_id};
-  region r(g, {region_kind::pointwise, {members, 2}, {&product_id, 1}, 0});
+  region r(g, {region_kind::pointwise, {members, 2}, {&product_id, 1}, {}});
   random_numbers random(5);
   for (const auto& c : {std::pair<int64, int64>{1, 1}, {3, 7}, {64, 1000}, {0, 9}, {9, 0}, {1, 1000}, {64, 1}, {10, 100}}) {
     const counts_list counts{{rows.key(), c.first}, {cols.key(), c.second}};
@@ -139,7 +139,7 @@ TEST_CASE("dynamic extents are resolved at each run") {
     for (uint32 id : {x, bias, scale}) values[id] = random_tensor(random, g.eqns[id].type, counts);
     for (uint32 id : members) values[id] = evaluate_equation(g, id, values, counts);
     INFO(c.first, " by ", c.second);
-    CHECK(differs(g, {region_kind::pointwise, {members, 2}, {&product_id, 1}, 0}, values, counts, nullptr, 0) == "");
+    CHECK(differs(g, {region_kind::pointwise, {members, 2}, {&product_id, 1}, {}}, values, counts, nullptr, 0) == "");
     // and the same object again
     std::vector<std::vector<float>> in;
     std::vector<const void*> in_pointers;
@@ -169,7 +169,7 @@ TEST_CASE("select moves the bits of NaN, in narrow types too") {
                    b = g.leaf(op::input, type_of(t, 300), {}, "b");
       const uint32 in[3] = {c, a, b};
       const uint32 chosen = g.apply(op::select, {in, 3});
-      region r(g, {region_kind::pointwise, {&chosen, 1}, {&chosen, 1}, 0});
+      region r(g, {region_kind::pointwise, {&chosen, 1}, {&chosen, 1}, {}});
       const size_t size = row(t).block_bytes;
       std::vector<int32> condition(300);
       std::vector<unsigned char> x(300 * size), y(300 * size), out(300 * size);
@@ -199,7 +199,7 @@ TEST_CASE("an output may share the buffer of an input") {
   const uint32 members[2] = {square, sum};
   std::vector<float> data(1000), other(1000);
   for (int i = 0; i < 1000; ++i) data[static_cast<size_t>(i)] = static_cast<float>(i);
-  region r(g, {region_kind::pointwise, {members, 2}, {members, 2}, 0});
+  region r(g, {region_kind::pointwise, {members, 2}, {members, 2}, {}});
   const void* in = data.data();
   void* out[2] = {data.data(), other.data()};
   r.run({&in, out});
@@ -215,7 +215,7 @@ TEST_CASE("outputs larger than the caches are streamed with the same bits") {
   const uint32 x = g.leaf(op::input, type_of(f32, n), {}, "x");
   const uint32 twice[2] = {x, x};
   const uint32 sum = g.apply(op::add, {twice, 2});
-  region r(g, {region_kind::pointwise, {&sum, 1}, {&sum, 1}, 0});
+  region r(g, {region_kind::pointwise, {&sum, 1}, {&sum, 1}, {}});
   std::vector<float> data(static_cast<size_t>(n)), result(static_cast<size_t>(n) + 1, -1.0f);
   for (int64 i = 0; i < n; ++i) data[static_cast<size_t>(i)] = static_cast<float>(i % 1000);
   pool two(2);
@@ -234,9 +234,9 @@ TEST_CASE("what is not a region is refused in one sentence") {
   const uint32 x = g.leaf(op::input, type_of(f32, 8, 4), {}, "x");
   const int64 axis[1] = {1};
   const uint32 sum = g.apply(op::reduce_sum, {&x, 1}, {axis, 1});
-  CHECK_THROWS_WITH(region(g, {region_kind::pointwise, {&sum, 1}, {&sum, 1}, 0}),
+  CHECK_THROWS_WITH(region(g, {region_kind::pointwise, {&sum, 1}, {&sum, 1}, {}}),
                     "region: equation 1, reduce_sum of f32[8,1]: a region of this kind has no such member");
   const uint32 negative = g.apply(op::neg, {&x, 1});
-  CHECK_THROWS_WITH(region(g, {region_kind::pointwise, {&negative, 1}, {&x, 1}, 0}),
+  CHECK_THROWS_WITH(region(g, {region_kind::pointwise, {&negative, 1}, {&x, 1}, {}}),
                     "region: equation 0, input of f32[8,4]: only a member can be an output");
 }

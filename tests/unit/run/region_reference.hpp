@@ -349,7 +349,7 @@ struct random_region {
     return !outputs.empty();
   }
   region_members region() const {
-    return {kind, {members.data(), members.size()}, {outputs.data(), outputs.size()}, 0};
+    return {kind, {members.data(), members.size()}, {outputs.data(), outputs.size()}, {}};
   }
 };
 

@@ -25,7 +25,7 @@ struct softmax_graph {
     members.push_back(g.apply(o, {in.data(), in.size()}, attrs));
     return members.back();
   }
-  region_members region() const { return {region_kind::row, {members.data(), members.size()}, {&y, 1}, 0}; }
+  region_members region() const { return {region_kind::row, {members.data(), members.size()}, {&y, 1}, {}}; }
 };
 
 }  // namespace
@@ -51,7 +51,7 @@ TEST_CASE("random row regions have the bits of their equations one by one") {
       CHECK(differs(r.g, r.region(), r.values, r.counts, nullptr, seed % 3) == "");
       CHECK(differs(r.g, r.region(), r.values, r.counts, &two, 0) == "");
       for (uint32 id : r.members) {
-        const region_members alone{ir::is_reduction(r.g.eqns[id].kind) ? region_kind::row : region_kind::pointwise, {&id, 1}, {&id, 1}, 0};
+        const region_members alone{ir::is_reduction(r.g.eqns[id].kind) ? region_kind::row : region_kind::pointwise, {&id, 1}, {&id, 1}, {}};
         CHECK(differs(r.g, alone, r.values, r.counts, nullptr, 0) == "");
       }
     }
@@ -91,7 +91,7 @@ TEST_CASE("a sum takes 256 lanes in chunks of 4096, whatever the length") {
       const uint32 x = g.leaf(op::input, type_of(f32, 2, n), {}, "x");
       const int64 axis[1] = {1};
       const uint32 sum = g.apply(op::reduce_sum, {&x, 1}, {axis, 1});
-      region r(g, {region_kind::row, {&sum, 1}, {&sum, 1}, 0});
+      region r(g, {region_kind::row, {&sum, 1}, {&sum, 1}, {}});
       random_numbers random(static_cast<uint64>(n) + 1);
       std::vector<float> data;
       for (int64 i = 0; i < 2 * n; ++i) data.push_back(static_cast<float>(random.below(2000001) - 1000000) * 0x1.234568p-10f);
@@ -177,7 +177,7 @@ TEST_CASE("an early output that would overwrite what is read later is refused") 
   const uint32 a[2] = {x, sum};
   const uint32 last = g.apply(op::mul, {a, 2});
   const uint32 members[3] = {negative, sum, last}, outputs[2] = {negative, last};
-  region r(g, {region_kind::row, {members, 3}, {outputs, 2}, 0});
+  region r(g, {region_kind::row, {members, 3}, {outputs, 2}, {}});
   float data[32] = {}, other[32];
   const void* in = data;
   void* out[2] = {data, other};
@@ -191,10 +191,10 @@ TEST_CASE("a row region refuses other axes and other orders") {
   const uint32 x = g.leaf(op::input, type_of(f32, 4, 8), {}, "x");
   const int64 first[1] = {0}, second[1] = {1};
   const uint32 other = g.apply(op::reduce_sum, {&x, 1}, {first, 1});
-  CHECK_THROWS_WITH(region(g, {region_kind::row, {&other, 1}, {&other, 1}, 0}),
+  CHECK_THROWS_WITH(region(g, {region_kind::row, {&other, 1}, {&other, 1}, {}}),
                     "region: equation 1, reduce_sum of f32[1,8]: a row region reduces the last axis, over rows of one length");
   const uint32 sum = g.apply(op::reduce_sum, {&x, 1}, {second, 1});
   g.eqns[sum].sum = {32, 4096, false};
-  CHECK_THROWS_WITH(region(g, {region_kind::row, {&sum, 1}, {&sum, 1}, 0}),
+  CHECK_THROWS_WITH(region(g, {region_kind::row, {&sum, 1}, {&sum, 1}, {}}),
                     "region: equation 2, reduce_sum of f32[4,1]: the host sums rows in 256 lanes and chunks of a multiple of 512");
 }

@@ -21,8 +21,9 @@ using fill_function = void (*)(void* context, int64 row0, int rows, int64 k0, in
 
 /// Takes the finished C[row0 … row0+rows, col0 … col0+cols], rows of `tile` `stride` apart. One row comes in pieces of
 /// up to 1024 columns, several rows in pieces of 32 to 1024 columns and up to 112 rows; each element once. col0 is a
-/// multiple of 32. Called from any thread; `tile` may be overwritten.
-using sink_function = void (*)(void* context, int64 row0, int rows, int64 col0, int cols, float* tile, int64 stride);
+/// multiple of 32. The tiles of several contractions stand `between` elements apart. Called from any thread; `tile` may be
+/// overwritten.
+using sink_function = void (*)(void* context, int64 row0, int rows, int64 col0, int cols, float* tile, int64 stride, int64 between);
 
 /// The left operand: f32 rows `stride` elements apart, or a callback.
 struct left_operand {
@@ -38,6 +39,12 @@ struct contraction_result {
   int64 stride = 0;
   sink_function sink = nullptr;
   void* context = nullptr;
+};
+
+/// Contractions of one A whose results, of equal extents, go to one place; to rows, there is one of them.
+struct product {
+  view<panel_source> b;
+  contraction_result c;
 };
 
 namespace detail {
@@ -74,8 +81,8 @@ inline thread_scratch& scratch_of_thread() {
 }
 
 inline void deliver(const contraction_kernels& kernel, const contraction_result& c, int64 row0, int rows, int64 col0,
-                    int64 cols, float* tile, int64 stride) {
-  if (c.sink) return c.sink(c.context, row0, rows, col0, static_cast<int>(cols), tile, stride);
+                    int64 cols, float* tile, int64 stride, int64 between) {
+  if (c.sink) return c.sink(c.context, row0, rows, col0, static_cast<int>(cols), tile, stride, between);
   kernel.copy(tile, stride, rows, cols, c.rows + row0 * c.stride + col0, c.stride);
 }
 
@@ -95,56 +102,72 @@ inline constexpr int64 least_share = 1 << 17;
 constexpr int64 grain_for(int64 work_of_one) { return work_of_one >= least_share ? 1 : least_share / (work_of_one + 1) + 1; }
 
 /// Up to few_most rows: A in the shape (K, padded), groups side by side, at the speed of memory.
-inline void contract_few(const contraction_kernels& kernel, int64 M, const panel_source& b, const left_operand& a,
-                         const contraction_result& c, pool& threads) {
+inline void contract_few(const contraction_kernels& kernel, int64 M, view<product> all, const left_operand& a, pool& threads) {
+  const int64 depth = all[0].b[0].k;
   const int rows = static_cast<int>(M), padded = few_padded(rows);
   const bool in_place = rows == 1 && a.rows;
-  const bool each_for_itself = !in_place && b.k * padded <= 16384;
+  const bool each_for_itself = !in_place && depth * padded <= 16384;
   const float* packed = in_place ? a.rows : nullptr;
   const auto pack_chunks = [&](float* to, int64 begin, int64 end) {
     for (int64 i = begin; i < end; ++i) {
       const int64 k0 = i * chunk;
-      pack_left(kernel, a, 0, rows, padded, k0, static_cast<int>(b.k - k0 < chunk ? b.k - k0 : chunk), to + k0 * padded);
+      pack_left(kernel, a, 0, rows, padded, k0, static_cast<int>(depth - k0 < chunk ? depth - k0 : chunk), to + k0 * padded);
     }
   };
-  const int64 chunks = (b.k + chunk - 1) / chunk;
+  const int64 chunks = (depth + chunk - 1) / chunk;
   if (!in_place && !each_for_itself) {
-    float* shared = scratch_of_thread().left.floats(b.k * padded);
+    float* shared = scratch_of_thread().left.floats(depth * padded);
     threads.parallel(chunks, [&](int64 begin, int64 end, int) { pack_chunks(shared, begin, end); });
     packed = shared;
   }
-  const int64 all = groups(b.n), unit = all >= 8 * threads.threads() ? 4 : 1;
+  int64 count = 0;  // groups of all products, one behind the other
+  size_t heads = 1;
+  for (const product& p : all) {
+    count += groups(p.b[0].n);
+    heads = p.b.size() > heads ? p.b.size() : heads;
+  }
+  const int64 unit = count >= 8 * threads.threads() ? 4 : 1;
   const int64 wide = 32 / padded;  // groups in a tile
-  int64 turn = all / (8 * threads.threads()) / unit * unit;
+  int64 turn = count / (8 * threads.threads()) / unit * unit;
   turn = turn < unit ? unit : turn;
   if (turn > wide) turn = wide;
   std::atomic<int64> next{0};  // threads take turns, so that one which is held up does not hold up all
   threads.parallel(
-      (all + unit - 1) / unit,
+      (count + unit - 1) / unit,
       [&](int64, int64, int) {
         thread_scratch& own = scratch_of_thread();
         const float* x = packed;
         if (each_for_itself) {
-          float* mine = own.left.floats(b.k * padded);
+          float* mine = own.left.floats(depth * padded);
           pack_chunks(mine, 0, chunks);
           x = mine;
         }
-        float* tile = own.tile.floats(wide * group_rows * padded);
-        for (int64 g; (g = next.fetch_add(turn, std::memory_order_relaxed)) < all;) {
-          const int64 some = all - g < turn ? all - g : turn, column = g * group_rows;
-          kernel.few(b, column, some, padded, x, tile, some * group_rows);
-          const int64 columns = b.n - column < some * group_rows ? b.n - column : some * group_rows;
-          deliver(kernel, c, 0, rows, column, columns, tile, some * group_rows);
+        const int64 between = wide * group_rows * padded;
+        float* const tile = own.tile.floats(between * static_cast<int64>(heads));
+        for (int64 turns; (turns = next.fetch_add(turn, std::memory_order_relaxed)) < count;) {
+          int64 first = 0;  // group of the product
+          for (const product& p : all) {
+            const int64 own_groups = groups(p.b[0].n), begin = turns > first ? turns - first : 0;
+            const int64 end = turns + turn - first < own_groups ? turns + turn - first : own_groups;
+            first += own_groups;
+            if (begin >= end) continue;
+            const int64 some = end - begin, column = begin * group_rows;
+            for (size_t h = 0; h < p.b.size(); ++h)
+              kernel.few(p.b[h], column, some, padded, x, tile + static_cast<int64>(h) * between, some * group_rows);
+            const int64 columns = p.b[0].n - column < some * group_rows ? p.b[0].n - column : some * group_rows;
+            deliver(kernel, p.c, 0, rows, column, columns, tile, some * group_rows, between);
+          }
         }
       },
-      grain_for(unit * group_rows * b.k * rows));
+      grain_for(unit * group_rows * depth * rows));
 }
 
 /// Any number of rows: A packed in panels of tile_rows rows, blocks of about 112 rows by one group. With rows enough,
 /// threads share blocks and each packs its own; else they pack together and share groups. Rows of a result are written
 /// as they are finished, a sink gets up to 256 columns.
-inline void contract_blocks(const contraction_kernels& kernel, int64 M, const panel_source& b, const left_operand& a,
-                            const contraction_result& c, pool& threads) {
+inline void contract_blocks(const contraction_kernels& kernel, int64 M, const product& of, const left_operand& a, pool& threads) {
+  const panel_source& b = of.b[0];
+  const contraction_result& c = of.c;
   const int tile = kernel.tile_rows;
   const int64 all = groups(b.n), chunks = (b.k + chunk - 1) / chunk, panels = (M + tile - 1) / tile;
   int64 most = 112 / tile;  // panels in a block, packed within 1 MiB of the second-level cache where K allows
@@ -167,17 +190,19 @@ inline void contract_blocks(const contraction_kernels& kernel, int64 M, const pa
     thread_scratch& own = scratch_of_thread();
     const int64 r0 = row_of(block), r1 = row_of(block + 1);
     const int64 first = span * wide, last = first + wide < all ? first + wide : all, width = (last - first) * group_rows;
-    float* const total = own.tile.floats((panels / blocks + 1) * tile * width);
+    const int64 between = (panels / blocks + 1) * tile * width;
+    float* const total = own.tile.floats(between * static_cast<int64>(of.b.size()));
     float* const room = own.right.floats(chunk * group_rows);
-    for (int64 g = first; g < last; ++g) {
-      float* const at = total + (g - first) * group_rows;
-      block_memory to{at, width, at, width};
-      if (c.rows) to.result = c.rows + r0 * c.stride + g * group_rows, to.result_stride = c.stride;
-      kernel.block(b, g * group_rows, r1 - r0, packed, to, room);
-    }
+    for (size_t h = 0; h < of.b.size(); ++h)
+      for (int64 g = first; g < last; ++g) {
+        float* const at = total + static_cast<int64>(h) * between + (g - first) * group_rows;
+        block_memory to{at, width, at, width};
+        if (c.rows) to.result = c.rows + r0 * c.stride + g * group_rows, to.result_stride = c.stride;
+        kernel.block(of.b[h], g * group_rows, r1 - r0, packed, to, room);
+      }
     if (c.sink) {
       const int64 column = first * group_rows, columns = b.n - column < width ? b.n - column : width;
-      c.sink(c.context, r0, static_cast<int>(r1 - r0), column, static_cast<int>(columns), total, width);
+      c.sink(c.context, r0, static_cast<int>(r1 - r0), column, static_cast<int>(columns), total, width, between);
     }
   };
 
@@ -211,25 +236,35 @@ inline void contract_blocks(const contraction_kernels& kernel, int64 M, const pa
       grain_for((panels / blocks + 1) * tile * wide * group_rows * b.k));
 }
 
-inline void contract(int64 M, const panel_source& b, const left_operand& a, const contraction_result& c, pool& threads) {
-  if (M <= 0 || b.n <= 0) return;
+inline void contract(int64 M, view<product> all, const left_operand& a, pool& threads) {
+  if (M <= 0) return;
   const contraction_kernels& kernel = current_contraction_kernels();
-  if (M <= kernel.few_most && b.equal_groups()) contract_few(kernel, M, b, a, c, threads);
-  else contract_blocks(kernel, M, b, a, c, threads);
+  bool few = M <= kernel.few_most;
+  for (const product& p : all)
+    for (const panel_source& b : p.b) few = few && b.equal_groups();
+  if (few) return contract_few(kernel, M, all, a, threads);
+  for (const product& p : all)
+    if (p.b[0].n > 0) contract_blocks(kernel, M, p, a, threads);
 }
 
 }  // namespace detail
 
-/// C[M, w.n] = A[M, w.k] · w.
-inline void contract(int64 M, const weights& w, const left_operand& a, const contraction_result& c,
-                     pool& threads = shared_pool()) {
-  detail::contract(M, source_of(w), a, c, threads);
-}
-
 /// C[M, b.n] = A[M, b.k] · b, with b where it lies: `source_of` names the forms.
 inline void contract(int64 M, const panel_source& b, const left_operand& a, const contraction_result& c,
                      pool& threads = shared_pool()) {
-  detail::contract(M, b, a, c, threads);
+  const product one{{&b, 1}, c};
+  detail::contract(M, {&one, 1}, a, threads);
+}
+
+/// C[M, w.n] = A[M, w.k] · w.
+inline void contract(int64 M, const weights& w, const left_operand& a, const contraction_result& c,
+                     pool& threads = shared_pool()) {
+  contract(M, source_of(w), a, c, threads);
+}
+
+/// Several contractions of one A, b.k deep each, in one loop where the rows are few.
+inline void contract(int64 M, view<product> all, const left_operand& a, pool& threads = shared_pool()) {
+  detail::contract(M, all, a, threads);
 }
 
 /// Calls item(i) for i in 0 … count, each of which calls `contract` with the same pool: a batch of products of

@@ -1,5 +1,5 @@
 #pragma once
-/// A launch of a contraction: which operands, in which form, for which rows.
+/// A launch of contractions: which operands, in which form, for which rows.
 
 #include <poot/core/fma.hpp>
 #include <poot/core/packed.hpp>
@@ -7,37 +7,9 @@
 #include <poot/run/host/convolution_windows.hpp>
 #include <poot/run/host/region_step.hpp>
 
+#include <vector>
+
 namespace poot::run::host {
-
-/// The shape of a convolution: x[N,C,H,W] and w[O,C/g,kh,kw]. K runs over (C/g, kh, kw), and a tap in the padding is +0.
-struct convolution {
-  tensor_type x, w, r;
-  view<int64> at;  ///< stride[2] pad[4] dilation[2] groups
-  int64 groups, outputs, taps, positions;
-
-  convolution(const tensor_type& image, const tensor_type& kernel, const tensor_type& result, view<int64> attrs)
-      : x(image), w(kernel), r(result), at(attrs), groups(attrs[8]), outputs(r.extents[1].code / attrs[8]),
-        taps(w.extents[1].code * w.extents[2].code * w.extents[3].code), positions(r.extents[2].code * r.extents[3].code) {}
-
-  int64 image_elements() const { return x.extents[1].code * x.extents[2].code * x.extents[3].code; }
-
-  /// The element of x that `tap` reads for result `position` of a group; -1 in the padding.
-  int64 element(int64 image, int64 group, int64 tap, int64 position) const {
-    const int64 kh = w.extents[2].code, kw = w.extents[3].code, ow = r.extents[3].code;
-    const int64 channel = group * w.extents[1].code + tap / (kh * kw);
-    const int64 y = position / ow * at[0] - at[2] + tap / kw % kh * at[6];
-    const int64 z = position % ow * at[1] - at[4] + tap % kw * at[7];
-    if (y < 0 || y >= x.extents[2].code || z < 0 || z >= x.extents[3].code) return -1;
-    return ((image * x.extents[1].code + channel) * x.extents[2].code + y) * x.extents[3].code + z;
-  }
-
-  /// The windows of one group of an f32 image [C, H, W].
-  convolution_windows windows(const float* image, int64 group) const {
-    const int64 channels = w.extents[1].code, height = x.extents[2].code, width = x.extents[3].code;
-    return {image + group * channels * height * width, channels, height, width, w.extents[2].code, w.extents[3].code,
-            r.extents[2].code, r.extents[3].code, at[0], at[1], at[2], at[4], at[6], at[7]};
-  }
-};
 
 /// Whether equation `id` contracts over its second operand as one matrix, or one of several, and in which form.
 inline bool contracts_over(const ir::graph_view& g, uint32 id, interleaved_form& form) {
@@ -53,21 +25,20 @@ inline bool contracts_over(const ir::graph_view& g, uint32 id, interleaved_form&
   return true;
 }
 
-class contraction_launch : public step {
+/// One part of a launch: its contractions, and where their results go.
+class contraction_run {
  public:
-  contraction_launch(const plan::program_view& p, const plan::launch& l) : step_(p, l) {}
+  contraction_run(const plan::program_view& p, const fuse::contraction_part& part, view<uint32> outputs) : step_(p, part, outputs) {}
 
-  void prepare(const run_context& c) override {
+  void prepare(const run_context& c) {
     const contraction_head& h = step_.head();
     if (!step_.is_plain()) tail_.look_up(step_.tail(), c);
     to_ = {c.at<float>(h.id), step_.is_plain() ? region_buffers{} : tail_.buffers()};
     result_ = c.type(h.id);
     step_.prepare(c.counts, result_, to_.buffers);
-    weight_ = ir::is_named_leaf(c.program.graph[h.b].kind) ? c.shared.find_weight(c.program.graph.name_of(h.b)) : nullptr;
-    interleaved_form form;  // another contraction may have the weight in another form
-    if (weight_ && !(weight_->interleaved.data() && contracts_over(c.program.graph, h.id, form) && weight_->form == form))
-      weight_ = nullptr;
-    if (h.kind == ir::op::conv2d && c.type(h.id).element != dtype::f64) {
+    weights_.clear();
+    for (const contraction_head& each : step_.heads()) weights_.push_back(interleaved(c, each));
+    if (h.kind == ir::op::conv2d && result_.element != dtype::f64) {
       const convolution shape(c.type(h.a), c.type(h.b), c.type(h.id), c.program.graph.attrs(h.id));
       const int64 wanted = 4 * (shape.image_elements() + shape.outputs * shape.positions);
       if (room_.bytes() < wanted) room_ = storage(wanted);
@@ -75,7 +46,7 @@ class contraction_launch : public step {
     if (h.kind != ir::op::conv2d && c.program.graph.operands(h.id).size() == 2) prepare_matmul(c);
   }
 
-  void run(const run_context& c) override {
+  void run(const run_context& c) const {
     if (result_.element_count() == 0) return;
     if (result_.element == dtype::f64) return run_f64(c, result_);
     if (step_.head().kind == ir::op::conv2d) return run_conv(c, result_);
@@ -83,7 +54,21 @@ class contraction_launch : public step {
     run_matmul(c);
   }
 
+  /// Whether it is one product over all rows of A, which `call` and `sources` describe.
+  bool is_one_product() const { return is_one_product_; }
+  int64 rows() const { return entries_ * a_.rows; }
+  contraction_step::call call() const { return {step_, a_, {rows(), 0, 0}, result_.last().code, to_}; }
+  view<panel_source> sources() const { return sources_; }
+
  private:
+  /// The weight of a contraction in interleaved form, or null: another contraction may have it in another form.
+  static stored_weight* interleaved(const run_context& c, const contraction_head& h) {
+    if (!ir::is_named_leaf(c.program.graph[h.b].kind)) return nullptr;
+    stored_weight* const w = c.shared.find_weight(c.program.graph.name_of(h.b));
+    interleaved_form form;
+    return w && w->interleaved.data() && contracts_over(c.program.graph, h.id, form) && w->form == form ? w : nullptr;
+  }
+
   /// The dense array that operand `id` is a window of, or its own type.
   static tensor_type held_type(const run_context& c, uint32 id) {
     const plan::placement& p = c.program.placements[id];
@@ -107,57 +92,62 @@ class contraction_launch : public step {
     return s;
   }
 
-  /// The walks of a matmul, and whether its batch is one product over all rows.
+  /// The walks of matmuls, and whether the batch is one product over all rows.
   void prepare_matmul(const run_context& c) {
-    const contraction_head& h = step_.head();
     const tensor_type& r = result_;
-    a_ = operand_walk(c.at(h.a), c.type(h.a), held_type(c, h.a), r.rank);
-    b_ = operand_walk(c.at(h.b), c.type(h.b), held_type(c, h.b), r.rank);
+    a_ = operand_walk(c.at(step_.head().a), c.type(step_.head().a), held_type(c, step_.head().a), r.rank);
     entries_ = 1;
     is_one_product_ = a_.row_stride == a_.cols;
+    b_.clear();
+    sources_.clear();
+    for (size_t h = 0; h < step_.heads().size(); ++h) {
+      const contraction_head& head = step_.heads()[h];
+      b_.push_back(operand_walk(c.at(head.b), c.type(head.b), held_type(c, head.b), r.rank));
+      sources_.push_back(weights_[h] ? source_of(weights_[h]->matrix(0)) : source(b_[h], head.transposed, 0));
+    }
     int64 stride = a_.rows * a_.cols;
     for (int i = r.rank - 2; i-- > 0;) {
       entries_ *= r.extents[i].code;
       if (r.extents[i].code == 1) continue;
-      is_one_product_ = is_one_product_ && b_.batch_stride[i] == 0 && a_.batch_stride[i] == stride;
+      for (const operand_walk& b : b_) is_one_product_ = is_one_product_ && b.batch_stride[i] == 0;
+      is_one_product_ = is_one_product_ && a_.batch_stride[i] == stride;
       stride *= r.extents[i].code;
     }
   }
 
-  void run_matmul(const run_context& c) {
-    const contraction_head& h = step_.head();
+  void run_matmul(const run_context& c) const {
     const tensor_type& r = result_;
-    const operand_walk &a = a_, &b = b_;
-    if (is_one_product_) {
-      contraction_step::part all{entries_ * a.rows, 0, 0};
-      if (weight_) step_.run(all, source_of(weight_->matrix(0)), a, to_, c.threads);
-      else step_.run(all, source(b, h.transposed, 0), a, to_, c.threads);
-      return;
-    }
-    contract_each(entries_, a.rows * r.last().code * a.cols, [&](int64 entry) {
-      int64 rest = entry, a_first = 0, b_first = 0;
-      for (int i = r.rank - 2; i-- > 0;) {
-        const int64 at = rest % r.extents[i].code;
-        rest /= r.extents[i].code;
-        a_first += at * a.batch_stride[i];
-        b_first += at * b.batch_stride[i];
+    if (is_one_product_) return step_.run({rows(), 0, 0}, sources_, a_, to_, c.threads);
+    contract_each(entries_, a_.rows * r.last().code * a_.cols, [&](int64 entry) {
+      int64 a_first = 0;
+      static thread_local vec<panel_source> of_entry;
+      of_entry.clear();
+      for (size_t h = 0; h < b_.size(); ++h) {
+        int64 rest = entry, b_first = 0;
+        a_first = 0;
+        for (int i = r.rank - 2; i-- > 0; rest /= r.extents[i].code) {
+          const int64 at = rest % r.extents[i].code;
+          a_first += at * a_.batch_stride[i];
+          b_first += at * b_[h].batch_stride[i];
+        }
+        of_entry.push_back(source(b_[h], step_.heads()[h].transposed, b_first));
       }
-      step_.run({a.rows, a_first, entry}, source(b, h.transposed, b_first), a, to_, c.threads);
+      step_.run({a_.rows, a_first, entry}, of_entry, a_, to_, c.threads);
     }, c.threads);
   }
 
   /// Row t reads the matrix that its index names; an index outside is moved inside.
-  void run_indexed(const run_context& c, const tensor_type& r) {
+  void run_indexed(const run_context& c, const tensor_type& r) const {
     const contraction_head& h = step_.head();
     const tensor_type wt = c.type(h.b), matrix = type_of(wt.element, wt.extents[1], wt.extents[2]);
     const operand_walk a(c.at(h.a), c.type(h.a), c.type(h.a), r.rank), b(c.at(h.b), matrix, matrix, 2);
-    const panel_source first = weight_ ? source_of(weight_->matrix(0)) : source(b, true, 0);
+    const panel_source first = weights_[0] ? source_of(weights_[0]->matrix(0)) : source(b, true, 0);
     step_.run_indexed({r.extents[0].code, 0, 0}, c.at<int32>(h.index), wt.extents[0].code, first,
-                      weight_ ? weight_->matrix_bytes() : matrix.bytes(), a, to_, c.threads);
+                      weights_[0] ? weights_[0]->matrix_bytes() : matrix.bytes(), a, to_, c.threads);
   }
 
   /// Per image and group: w [O/g, K] times the windows of the image, [K, positions].
-  void run_conv(const run_context& c, const tensor_type& r) {
+  void run_conv(const run_context& c, const tensor_type& r) const {
     const contraction_head& h = step_.head();
     const convolution shape(c.type(h.a), c.type(h.b), r, c.program.graph.attrs(h.id));
     float* widened = reinterpret_cast<float*>(room_.data());  // [C, H, W]
@@ -176,7 +166,7 @@ class contraction_launch : public step {
         const convolution_windows windows = shape.windows(x, group);
         const int64 first = image * r.extents[1].code + group * shape.outputs;
         const contraction_step::target rows{step_.is_plain() ? to_.rows + first * shape.positions : result, {}};
-        contraction_step::product({shape.outputs, group * shape.outputs * shape.taps, 0}, windows.source(), w, rows, c.threads);
+        contraction_step::product_of({shape.outputs, group * shape.outputs * shape.taps, 0}, windows.source(), w, rows, c.threads);
         if (step_.is_plain()) continue;
         c.threads.parallel(shape.outputs, [&](int64 begin, int64 end, int) {
           for (int64 o = begin; o < end; ++o)
@@ -193,7 +183,7 @@ class contraction_launch : public step {
   }
 
   /// f64 throughout, by scalars: exact order, no claim to speed.
-  void run_f64(const run_context& c, const tensor_type& r) {
+  void run_f64(const run_context& c, const tensor_type& r) const {
     const contraction_head& h = step_.head();
     double* to = c.at<double>(h.id);
     const auto sum = [](int64 k, auto a, auto b) {
@@ -244,12 +234,49 @@ class contraction_launch : public step {
   contraction_step step_;
   region_bindings tail_;
   contraction_step::target to_;
-  stored_weight* weight_ = nullptr;
+  vec<stored_weight*> weights_;  ///< per contraction
   tensor_type result_{};
-  operand_walk a_{}, b_{};  ///< of a matmul
-  int64 entries_ = 1;       ///< of its batch
+  operand_walk a_{};
+  vec<operand_walk> b_;          ///< of matmuls
+  vec<panel_source> sources_;    ///< of one product
+  int64 entries_ = 1;            ///< of its batch
   bool is_one_product_ = false;
   storage room_;  ///< windows and result of a convolution
+};
+
+/// A launch of contractions that read the same A.
+class contraction_launch : public step {
+ public:
+  contraction_launch(const plan::program_view& p, const plan::launch& l) {
+    for (const fuse::contraction_part& part : fuse::parts_of(p.graph, p(l.members))) parts_.emplace_back(p, part, p(l.outputs));
+    calls_.reserve(parts_.size());
+  }
+
+  void prepare(const run_context& c) override {
+    for (contraction_run& part : parts_) part.prepare(c);
+    calls_.clear();
+    products_.clear();
+    if (parts_.size() == 1) return;
+    for (const contraction_run& part : parts_)
+      if (!part.is_one_product()) return;
+    for (const contraction_run& part : parts_) {
+      calls_.push_back(part.call());
+      products_.push_back({part.sources(), calls_.back().result()});
+    }
+  }
+
+  void run(const run_context& c) override {
+    if (calls_.empty()) {
+      for (const contraction_run& part : parts_) part.run(c);
+      return;
+    }
+    contract(parts_[0].rows(), products_, calls_[0].left(), c.threads);
+  }
+
+ private:
+  std::vector<contraction_run> parts_;
+  std::vector<contraction_step::call> calls_;  ///< of parts that are one product each: they go together
+  vec<product> products_;
 };
 
 }  // namespace poot::run::host

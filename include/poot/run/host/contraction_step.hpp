@@ -1,6 +1,7 @@
 #pragma once
 /// One contraction of a program, with the pointwise steps that follow it on the tile.
 
+#include <poot/fuse/parts.hpp>
 #include <poot/plan/program.hpp>
 #include <poot/run/extents.hpp>
 #include <poot/run/host/contraction.hpp>
@@ -34,36 +35,38 @@ struct operand_walk {
   const char* at(int64 elements) const { return data + elements * row(element).block_bytes; }
 };
 
-/// The head of a contraction launch: what to multiply.
+/// A contraction of a launch: what to multiply.
 struct contraction_head {
   ir::op kind = ir::op::matmul;
   uint32 id = 0, a = 0, b = 0, index = 0;
   bool transposed = false;
 };
 
+/// Contractions of equal extents and one A, and the steps behind them.
 class contraction_step {
  public:
-  contraction_step(const plan::program_view& p, const plan::launch& l) {
-    vec<uint32> rest;
-    for (uint32 id : p(l.members)) {
-      if (!ir::is_contraction(p.graph[id].kind)) {
-        rest.push_back(id);
-        continue;
-      }
+  /// `outputs` are those of the launch.
+  contraction_step(const plan::program_view& p, const fuse::contraction_part& of, view<uint32> outputs) {
+    for (uint32 id : of.heads) {
       const view<uint32> in = p.graph.operands(id);
-      head_ = {p.graph[id].kind, id, in[0], in[1], in.size() > 2 ? in[2] : in[1], false};
-      head_.transposed = head_.kind == ir::op::indexed_matmul || in.size() > 2 ||
-                         (!p.graph.attrs(id).empty() && p.graph.attrs(id)[0] != 0);
+      contraction_head h{p.graph[id].kind, id, in[0], in[1], in.size() > 2 ? in[2] : in[1], false};
+      h.transposed = h.kind == ir::op::indexed_matmul || in.size() > 2 || (!p.graph.attrs(id).empty() && p.graph.attrs(id)[0] != 0);
+      heads_.push_back(h);
     }
-    const dtype made = p.graph.type(head_.id).element;
-    plain_ = rest.empty() && (made == dtype::f32 || made == dtype::f64);
-    if (!plain_) tail_ = region(p.graph, {region_kind::epilogue, rest, p(l.outputs), head_.id});
+    const dtype made = p.graph.type(head().id).element;
+    plain_ = heads_.size() == 1 && of.steps.empty() && (made == dtype::f32 || made == dtype::f64);
+    vec<uint32> own;
+    for (uint32 id : outputs)
+      if (holds(of, id)) own.push_back(id);
+    if (!plain_) tail_ = region(p.graph, {region_kind::epilogue, of.steps, own, of.heads});
   }
 
-  const contraction_head& head() const { return head_; }
+  /// The first contraction; where there are several, all of them are of two matrices.
+  const contraction_head& head() const { return heads_[0]; }
+  view<contraction_head> heads() const { return heads_; }
   bool is_plain() const { return plain_; }
   const tile_program& tail() const { return tail_.program(); }
-  /// `result` is the concrete type of the head.
+  /// `result` is the concrete type of the heads.
   void prepare(const extent_counts& counts, const tensor_type& result, region_buffers buffers) {
     rows_of_batch_ = result.rank > 1 ? result.extents[result.rank - 2].code : 1;
     if (!plain_) tail_.prepare(counts, buffers);
@@ -82,33 +85,7 @@ class contraction_step {
     int64 batch = 0;      ///< entry of the result's batch
   };
 
-  /// C[M,N] = A · B.
-  void run(const part& p, const panel_source& b, const operand_walk& a, const target& to, pool& threads) const {
-    call c{*this, a, p, b.n, to};
-    contract(p.rows, b, c.left(), c.result(), threads);
-  }
-  /// Row t of A times the matrix index[t] of `experts` matrices, `between` bytes apart.
-  void run_indexed(const part& p, const int32* index, int64 experts, const panel_source& first, int64 between,
-                   const operand_walk& a, const target& to, pool& threads) const {
-    call c{*this, a, p, first.n, to};
-    contract_indexed(p.rows, index, experts, first, between, c.left(), c.result(), threads);
-  }
-
-  /// Rows of a product as they are: f32, dense.
-  static void product(const part& p, const panel_source& b, const operand_walk& a, const target& to, pool& threads) {
-    const contraction_step plain;
-    plain.run(p, b, a, to, threads);
-  }
-
-  /// The pointwise steps on finished rows: row0 … of batch entry `batch`, whole rows of `tile`.
-  void finish(int64 batch, int64 row0, int rows, int cols, const float* tile, int64 stride, const target& to) const {
-    epilogue(tail_, to.buffers)(batch, row0, rows, 0, cols, tile, stride);
-  }
-
- private:
-  contraction_step() = default;
-
-  /// The callbacks of one product.
+  /// The callbacks of one product; they must outlive it.
   struct call {
     const contraction_step& step;
     const operand_walk& a;
@@ -128,14 +105,48 @@ class contraction_step {
     }
     contraction_result result() {
       if (step.plain_) return {to.rows + of.batch * step.rows_of_batch_ * columns, columns, nullptr, nullptr};
-      return {nullptr, 0, [](void* c, int64 row0, int count, int64 col0, int cols, float* tile, int64 stride) {
+      return {nullptr, 0, [](void* c, int64 row0, int count, int64 col0, int cols, float* tile, int64 stride, int64 between) {
                 const call& self = *static_cast<call*>(c);
-                epilogue(self.step.tail_, self.to.buffers)(self.of.batch, row0, count, col0, cols, tile, stride);
+                epilogue(self.step.tail_, self.to.buffers)(self.of.batch, row0, count, col0, cols, tile, stride, between);
               }, this};
     }
   };
 
-  contraction_head head_;
+  /// C[M,N] = A · B for each B.
+  void run(const part& p, view<panel_source> b, const operand_walk& a, const target& to, pool& threads) const {
+    call c{*this, a, p, b[0].n, to};
+    const product one{b, c.result()};
+    contract(p.rows, {&one, 1}, c.left(), threads);
+  }
+  /// Row t of A times the matrix index[t] of `experts` matrices, `between` bytes apart.
+  void run_indexed(const part& p, const int32* index, int64 experts, const panel_source& first, int64 between,
+                   const operand_walk& a, const target& to, pool& threads) const {
+    call c{*this, a, p, first.n, to};
+    contract_indexed(p.rows, index, experts, first, between, c.left(), c.result(), threads);
+  }
+
+  /// Rows of a product as they are: f32, dense.
+  static void product_of(const part& p, const panel_source& b, const operand_walk& a, const target& to, pool& threads) {
+    const contraction_step plain;
+    plain.run(p, {&b, 1}, a, to, threads);
+  }
+
+  /// The pointwise steps on finished rows: row0 … of batch entry `batch`, whole rows of `tile`.
+  void finish(int64 batch, int64 row0, int rows, int cols, const float* tile, int64 stride, const target& to) const {
+    epilogue(tail_, to.buffers)(batch, row0, rows, 0, cols, tile, stride);
+  }
+
+ private:
+  contraction_step() = default;
+
+  static bool holds(const fuse::contraction_part& of, uint32 id) {
+    for (const vec<uint32>* list : {&of.heads, &of.steps})
+      for (uint32 member : *list)
+        if (member == id) return true;
+    return false;
+  }
+
+  vec<contraction_head> heads_;
   bool plain_ = true;
   int64 rows_of_batch_ = 1;
   region tail_;

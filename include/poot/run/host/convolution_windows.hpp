@@ -2,6 +2,7 @@
 /// A convolution as a product: weights [O/g, C/g·kh·kw] times the windows of an image, which are made panel by panel
 /// and never stored. K runs over (C/g, kh, kw); a tap in the padding is +0. The result [O/g, OH·OW] lies as the output.
 
+#include <poot/ir/tensor.hpp>
 #include <poot/run/host/contraction_kernels.hpp>
 
 namespace poot::run::host {
@@ -48,6 +49,36 @@ struct convolution_windows {
       return;
     }
     for (int i = 0; i < run; ++i, x += stride_x) to[i] = x >= 0 && x < width ? line[x] : 0.0f;
+  }
+};
+
+/// The shape of a convolution: x[N,C,H,W] and w[O,C/g,kh,kw]. K runs over (C/g, kh, kw), and a tap in the padding is +0.
+struct convolution {
+  tensor_type x, w, r;
+  view<int64> at;  ///< stride[2] pad[4] dilation[2] groups
+  int64 groups, outputs, taps, positions;
+
+  convolution(const tensor_type& image, const tensor_type& kernel, const tensor_type& result, view<int64> attrs)
+      : x(image), w(kernel), r(result), at(attrs), groups(attrs[8]), outputs(r.extents[1].code / attrs[8]),
+        taps(w.extents[1].code * w.extents[2].code * w.extents[3].code), positions(r.extents[2].code * r.extents[3].code) {}
+
+  int64 image_elements() const { return x.extents[1].code * x.extents[2].code * x.extents[3].code; }
+
+  /// The element of x that `tap` reads for result `position` of a group; -1 in the padding.
+  int64 element(int64 image, int64 group, int64 tap, int64 position) const {
+    const int64 kh = w.extents[2].code, kw = w.extents[3].code, ow = r.extents[3].code;
+    const int64 channel = group * w.extents[1].code + tap / (kh * kw);
+    const int64 y = position / ow * at[0] - at[2] + tap / kw % kh * at[6];
+    const int64 z = position % ow * at[1] - at[4] + tap % kw * at[7];
+    if (y < 0 || y >= x.extents[2].code || z < 0 || z >= x.extents[3].code) return -1;
+    return ((image * x.extents[1].code + channel) * x.extents[2].code + y) * x.extents[3].code + z;
+  }
+
+  /// The windows of one group of an f32 image [C, H, W].
+  convolution_windows windows(const float* image, int64 group) const {
+    const int64 channels = w.extents[1].code, height = x.extents[2].code, width = x.extents[3].code;
+    return {image + group * channels * height * width, channels, height, width, w.extents[2].code, w.extents[3].code,
+            r.extents[2].code, r.extents[3].code, at[0], at[1], at[2], at[4], at[6], at[7]};
   }
 };
 

@@ -23,12 +23,12 @@ struct chosen_rows {
       else self.a.fill(self.a.context, t, 1, k0, count, to, count);
     }
   }
-  static void sink(void* context, int64 row0, int rows, int64 col0, int cols, float* tile, int64 stride) {
+  static void sink(void* context, int64 row0, int rows, int64 col0, int cols, float* tile, int64 stride, int64 between) {
     const chosen_rows& self = *static_cast<chosen_rows*>(context);
     for (int r = 0; r < rows; ++r) {
       const int64 t = self.rows[row0 + r];
       float* from = tile + r * stride;
-      if (self.c.sink) self.c.sink(self.c.context, t, 1, col0, cols, from, stride);
+      if (self.c.sink) self.c.sink(self.c.context, t, 1, col0, cols, from, stride, between);
       else std::memcpy(self.c.rows + t * self.c.stride + col0, from, static_cast<size_t>(cols) * 4);
     }
   }

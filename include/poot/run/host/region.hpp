@@ -75,7 +75,7 @@ class region {
       const int64 own = byte_size(out.type.element, elements);
       bytes += own;
       for (size_t i = 0; i < program_.inputs.size(); ++i) {
-        if (program_.inputs[i].is_head) continue;
+        if (program_.inputs[i].is_head()) continue;
         const char* const in = static_cast<const char*>(buffers.inputs[i]);
         const char* const to = static_cast<const char*>(buffers.outputs[o]);
         const int64 size = byte_size(program_.inputs[i].type.element, geometry_.inputs[i].elements);
@@ -110,14 +110,15 @@ class region {
 /// One thread's use of an epilogue region during a contraction.
 class epilogue {
  public:
-  /// The input for the head is ignored (null). The region was prepared for these buffers.
+  /// Inputs for heads are ignored (null). The region was prepared for these buffers.
   epilogue(const region& r, region_buffers buffers)
       : executor_(r.program_, r.geometry_, buffers, {false, r.policy_.direct, false}) {}
 
   /// Rows row0 … and columns col0 … of batch entry `batch` (row-major over the batch axes). `tile` holds the
-  /// accumulated f32 values, `ld` elements from row to row; the first step rounds them to the head's dtype.
-  void operator()(int64 batch, int64 row0, int rows, int64 col0, int cols, const float* tile, int64 ld) {
-    executor_.run_epilogue(batch, row0, rows, col0, cols, tile, ld);
+  /// accumulated f32 values, `ld` elements from row to row and `between` from head to head; the first step rounds them to
+  /// a head's dtype.
+  void operator()(int64 batch, int64 row0, int rows, int64 col0, int cols, const float* tile, int64 ld, int64 between = 0) {
+    executor_.run_epilogue(batch, row0, rows, col0, cols, tile, ld, between);
   }
 
  private:

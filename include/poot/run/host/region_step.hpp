@@ -12,7 +12,7 @@ class region_bindings {
   void look_up(const tile_program& p, const run_context& c) {
     inputs_.clear();
     outputs_.clear();
-    for (const tile_input& in : p.inputs) inputs_.push_back(in.is_head ? nullptr : c.at(in.id));
+    for (const tile_input& in : p.inputs) inputs_.push_back(in.is_head() ? nullptr : c.at(in.id));
     for (const tile_output& out : p.outputs) outputs_.push_back(c.at(out.id));
   }
   region_buffers buffers() const { return {inputs_.data(), outputs_.data()}; }

@@ -58,7 +58,13 @@ class tile_builder {
     nodes_.push_back(n);
     return static_cast<uint32>(nodes_.size() - 1);
   }
-  bool is_head(uint32 id) const { return region_.kind == region_kind::epilogue && id == region_.head; }
+  /// Which contraction of an epilogue it is; -1: none.
+  int head_number(uint32 id) const {
+    for (size_t h = 0; h < region_.heads.size(); ++h)
+      if (region_.heads[h] == id) return static_cast<int>(h);
+    return -1;
+  }
+  bool is_head(uint32 id) const { return head_number(id) >= 0; }
 
   value_level level_of(const tensor_type& t) const {
     bool ones = true;
@@ -87,7 +93,7 @@ class tile_builder {
   void find_space() {
     bool fits = true;
     const auto widen = [&](const tensor_type& t) { fits = fits && ir::detail::broadcast_into(p_.space, t); };
-    if (region_.kind == region_kind::epilogue) widen(g_.type(region_.head));
+    for (uint32 head : region_.heads) widen(g_.type(head));
     for (uint32 id : region_.members) {
       const tensor_type& t = g_.type(ir::is_reduction(g_[id].kind) ? g_.operands(id)[0] : id);
       widen(t);
@@ -201,9 +207,9 @@ class tile_builder {
     }
     tile_input in;
     in.id = n.id;
-    in.is_head = is_head(n.id);
-    if (in.is_head && t.element == dtype::f64) refuse(n.id, "an epilogue takes tiles of f32");
-    in.type = in.is_head ? t.with(dtype::f32) : t;
+    in.head = head_number(n.id);
+    if (in.is_head() && t.element == dtype::f64) refuse(n.id, "an epilogue takes tiles of f32");
+    in.type = in.is_head() ? t.with(dtype::f32) : t;
     in.level = n.level;
     in.slot = n.level == value_level::tile ? emit_.add_slot(register_kind::input) : emit_.add_uniform();
     in.load = emit_.functions().load(in.type.element);
@@ -278,10 +284,9 @@ class tile_builder {
       if (p_.inputs[i].id != n.id) continue;
       phase.inputs.push_back(static_cast<uint16>(i));
       n.reg = p_.inputs[i].slot;
-      if (p_.inputs[i].is_head && is_narrow(g_.type(n.id).element)) {
-        if (head_slot_ < 0) head_slot_ = emit_.add_slot();
-        emit_.convert(phase.instructions, wrap_into(g_.type(n.id).element), static_cast<uint16>(head_slot_), p_.inputs[i].slot);
-        n.reg = head_slot_;
+      if (p_.inputs[i].is_head() && is_narrow(g_.type(n.id).element)) {  // an epilogue has one phase
+        n.reg = emit_.add_slot();
+        emit_.convert(phase.instructions, wrap_into(g_.type(n.id).element), static_cast<uint16>(n.reg), p_.inputs[i].slot);
       }
     }
   }
@@ -365,7 +370,6 @@ class tile_builder {
   vec<tile_node> nodes_;
   vec<vec<uint32>> needed_;  ///< for each phase the tile values it reads or computes, operands first
   vec<uint16> spread_;
-  int head_slot_ = -1;
   bool space_of_one_ = false;
 };
 

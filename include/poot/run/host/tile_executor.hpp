@@ -68,7 +68,7 @@ class tile_executor {
       const int64 left = g_.cols - unit * tile_elements;
       const int cols = static_cast<int>(left < tile_elements ? left : tile_elements);
       const int rows = static_cast<int>(g_.rows - row < per_unit ? g_.rows - row : per_unit);
-      block(row, rows, unit * tile_elements, cols, nullptr, 0);
+      block(row, rows, unit * tile_elements, cols, nullptr, 0, 0);
       if (++unit < per_row) continue;
       unit = 0;
       row += rows;
@@ -91,8 +91,8 @@ class tile_executor {
   }
 
   /// Part of a contraction's result: rows row0 … of batch entry `batch`, columns col0 …, whose f32 values stand at
-  /// `tile`, `ld` elements from row to row.
-  void run_epilogue(int64 batch, int64 row0, int rows, int64 col0, int cols, const float* tile, int64 ld) {
+  /// `tile`, `ld` elements from row to row and `between` from one contraction's to the next.
+  void run_epilogue(int64 batch, int64 row0, int rows, int64 col0, int cols, const float* tile, int64 ld, int64 between) {
     if (cols <= 0) return;
     int64 row = batch * g_.rows_of_batch + row0;
     cursor_.seek(row);
@@ -100,7 +100,7 @@ class tile_executor {
     while (rows > 0) {
       const int now = rows < per_block ? rows : per_block;
       for (int c = 0; c < cols; c += tile_elements)
-        block(row, now, col0 + c, cols - c < tile_elements ? cols - c : tile_elements, tile + c, ld);
+        block(row, now, col0 + c, cols - c < tile_elements ? cols - c : tile_elements, tile + c, ld, between);
       if (now == 1) cursor_.next();
       row += now, rows -= now, tile += now * ld;
     }
@@ -180,15 +180,15 @@ class tile_executor {
   }
 
   /// `rows` rows (whole, or parts of the same columns) as one tile. Advances the cursor when there are several.
-  void block(int64 row, int rows, int64 col, int cols, const float* head, int64 ld) {
+  void block(int64 row, int rows, int64 col, int cols, const float* heads, int64 ld, int64 between) {
     const tile_phase& phase = p_.phases[0];
     const int count = rows * cols;
     bool scattered = false;
     for (const uint16 i : phase.inputs) {
       const tile_input& in = p_.inputs[i];
       const input_walk& walk = g_.inputs[i];
-      if (in.is_head && (rows == 1 || ld == cols)) bind(in, reinterpret_cast<const char*>(head), 1, count);
-      else if (!in.is_head && walk.dense && (rows == 1 || cols == g_.cols)) bind(in, address(i, row * g_.cols + col), 1, count);
+      if (in.is_head() && (rows == 1 || ld == cols)) bind(in, reinterpret_cast<const char*>(heads + in.head * between), 1, count);
+      else if (!in.is_head() && walk.dense && (rows == 1 || cols == g_.cols)) bind(in, address(i, row * g_.cols + col), 1, count);
       else if (rows == 1) bind(in, address(i, cursor_[i] + col * walk.col_stride), walk.col_stride, count);
       else scattered = true;
     }
@@ -198,16 +198,16 @@ class tile_executor {
         for (const uint16 i : phase.inputs) {
           const tile_input& in = p_.inputs[i];
           const input_walk& walk = g_.inputs[i];
-          if (in.is_head ? ld == cols : walk.dense && cols == g_.cols) continue;
+          if (in.is_head() ? ld == cols : walk.dense && cols == g_.cols) continue;
           char* const slot = scratch_ + p_.registers[in.slot].at;
           table_[in.slot] = slot;
           char* const to = slot + r * cols * carried_bytes(in.type.element);
-          if (in.is_head) copy(in, to, reinterpret_cast<const char*>(head + r * ld), 1, cols);
+          if (in.is_head()) copy(in, to, reinterpret_cast<const char*>(heads + in.head * between + r * ld), 1, cols);
           else copy(in, to, address(i, cursor_[i] + col * walk.col_stride), walk.col_stride, cols);
         }
       }
     }
-    if (policy_.ahead && !head) fetch(phase, row * g_.cols + col + fetch_distance, count);
+    if (policy_.ahead && !heads) fetch(phase, row * g_.cols + col + fetch_distance, count);
     const bool contiguous = rows == 1 || cols == g_.cols;
     const bool direct = bind_outputs(phase, row * g_.cols + col, contiguous ? count : 1);
     run(phase.instructions, rounded_up(count), direct && policy_.stream);
@@ -218,7 +218,7 @@ class tile_executor {
   /// Asks for elements of the dense inputs of a phase; they may lie beyond the end.
   void fetch(const tile_phase& phase, int64 element, int count) const {
     for (const uint16 i : phase.inputs) {
-      if (!g_.inputs[i].dense || p_.inputs[i].is_head) continue;
+      if (!g_.inputs[i].dense || p_.inputs[i].is_head()) continue;
       const char* const from = address(i, element);
       const int64 bytes = int64{count} * row(p_.inputs[i].type.element).block_bytes;
       for (int64 b = 0; b < bytes; b += 64) __builtin_prefetch(from + b, 0, 2);

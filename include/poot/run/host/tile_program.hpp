@@ -13,12 +13,12 @@ enum class region_kind : uint8 { pointwise, row, epilogue };
 enum class value_level : uint8 { uniform, row, tile };
 
 /// A member list of one graph. `members` are ascending equation ids: pointwise ops and, in a row region, reductions over
-/// the last axis. `outputs` are the members (or the head) to store. `head` is the contraction of an epilogue.
+/// the last axis. `outputs` are the members (or heads) to store. `heads` are the contractions of an epilogue, of equal extents.
 struct region_members {
   region_kind kind = region_kind::pointwise;
   view<uint32> members;
   view<uint32> outputs;
-  uint32 head = 0;
+  view<uint32> heads{};
 };
 
 /// Where the pointer of a register comes from: scratch memory, the constants, a buffer as the run advances, a kept row,
@@ -43,7 +43,8 @@ struct tile_input {
   uint32 id = 0;  ///< the equation whose value it holds
   tensor_type type{};
   value_level level = value_level::tile;
-  bool is_head = false;  ///< the f32 tile of a contraction
+  int head = -1;  ///< which contraction's f32 tile; -1: none's
+  bool is_head() const { return head >= 0; }
   uint16 slot = 0;
   tile_function load = nullptr, fill = nullptr;
 };

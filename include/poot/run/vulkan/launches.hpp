@@ -17,6 +17,7 @@ struct prepared_launch {
   uint32 text = 0;             ///< its kernel among those that were generated with it
   uint32 equation = 0;         ///< the first that it computes
   uint32 workgroup = 1;
+  uint32 work = 1;             ///< words of metadata that count it
   bool by_group = false;       ///< its metadata counts workgroups, not invocations
   bool follows_counts = false; ///< its metadata depends on dynamic extents
   uint32 reads = 0;
@@ -128,6 +129,7 @@ class launches {
     r.equation = p_(l.members)[0];
     r.workgroup = k.workgroup;
     r.by_group = k.by_group;
+    r.work = k.work;
     r.reads = k.reads();
     const device_caps& has = device_.is.caps;
     const auto most = [&](int64 asked, int64 there, const char* capability, const char* what) {
@@ -169,7 +171,7 @@ class launches {
     uint32* const words = words_.data() + l.words_at / 4;
     for (size_t i = 0; i < l.metadata.size(); ++i)
       words[i] = kernel::evaluate(l.metadata[i], p_, [&](uint32 id) { return counts(p_.graph.type(id)); });
-    const uint32 all = l.by_group ? words[0] : words[0] / l.workgroup + (words[0] % l.workgroup != 0);
+    const uint32 all = kernel::workgroups(words, l.work, l.by_group, l.workgroup);
     const uint32 most_x = device_.open.about().properties.limits.maxComputeWorkGroupCount[0];
     const uint32 most_y = device_.open.about().properties.limits.maxComputeWorkGroupCount[1];
     const kernel::grid folded = kernel::fold(all, most_x, most_y);

@@ -1,0 +1,63 @@
+// How many dispatches a layer of a typed llama takes: what one more layer adds to a step, known when this file compiles.
+#include <poot/nn/decoder.hpp>
+#include <poot/plan/planned.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace poot;
+
+namespace {
+
+/// Layers of 64 elements and 8 heads on 4, over T tokens, with weights of W and f32 caches.
+template <int64 T, dtype W>
+struct llama {
+  static constexpr auto x = input<"x", f32, T, 64>;
+  static constexpr auto at = input<"at", i32, 1>;
+  static constexpr auto weights = nn::decoder_weights{weight<"blk.{}.attn_norm", f32, 64>,   weight<"blk.{}.attn_q", W, 64, 64>,
+                                                      weight<"blk.{}.attn_k", W, 32, 64>,    weight<"blk.{}.attn_v", W, 32, 64>,
+                                                      weight<"blk.{}.attn_output", W, 64, 64>, weight<"blk.{}.ffn_norm", f32, 64>,
+                                                      weight<"blk.{}.ffn_gate", W, 96, 64>,  weight<"blk.{}.ffn_up", W, 96, 64>,
+                                                      weight<"blk.{}.ffn_down", W, 64, 96>};
+  static constexpr auto keys = state<"keys.{}", f32, 4, 64, 8>;
+  static constexpr auto values = state<"values.{}", f32, 4, 64, 8>;
+  static constexpr auto layer = [](auto h, auto, auto position, auto w, auto k, auto v) { return nn::decoder_layer(h, position, w, k, v); };
+  template <size_t Layers>
+  static constexpr auto model = output<"y">(repeat<Layers>(layer, x, at, weights, keys, values));
+};
+
+constexpr plan::options documents = [] {
+  plan::options o;
+  o.document_rules = true;
+  return o;
+}();
+
+template <class Model, target Where, plan::options Wanted = plan::options{}>
+constexpr size_t of_a_layer = planned<Model::template model<2>, Where, Wanted>.dispatch_count() - planned<Model::template model<1>, Where, Wanted>.dispatch_count();
+
+using decode = llama<1, bf16>;
+
+}  // namespace
+
+static_assert(of_a_layer<decode, targets::host, documents> == 14);
+static_assert(of_a_layer<decode, targets::host> == 9);
+static_assert(of_a_layer<decode, targets::vulkan_lavapipe> == 9);
+static_assert(of_a_layer<decode, targets::cuda_sm80> == 9);
+
+TEST_CASE("a layer takes as many dispatches on every target and for every type of its weights") {
+  const auto count = [](const ir::graph_view& one, const ir::graph_view& two, const target& where, bool by_documents) {
+    plan::options wanted;
+    wanted.document_rules = by_documents;
+    return plan::compile(two, where, wanted).dispatch_count() - plan::compile(one, where, wanted).dispatch_count();
+  };
+  const auto check = [&]<class Model>(Model, size_t fused, size_t by_documents) {
+    for (const target& where : {targets::host, targets::vulkan_lavapipe, targets::vulkan_swiftshader, targets::cuda_sm80, targets::hip_gfx90a}) {
+      const ir::graph_view one = frozen<Model::template model<1>>.view(), two = frozen<Model::template model<2>>.view();
+      CHECK(count(one, two, where, false) == fused);
+      CHECK(count(one, two, where, true) == by_documents);
+    }
+  };
+  check(llama<1, f32>{}, 9, 14);
+  check(llama<1, bf16>{}, 9, 14);
+  check(llama<1, q8_0>{}, 9, 14);
+  check(llama<16, bf16>{}, 11, 18);
+}
