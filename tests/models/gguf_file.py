@@ -18,6 +18,8 @@ def _value(value):
         return BOOL, struct.pack("<B", value)
     if isinstance(value, int):
         return U32, struct.pack("<I", value)
+    if isinstance(value, np.int32):
+        return I32, struct.pack("<i", value)
     if isinstance(value, float):
         return F32, struct.pack("<f", value)
     if isinstance(value, str):
