@@ -83,7 +83,8 @@ constexpr float power_of_two(int bits) { return std::bit_cast<float>(static_cast
 
 /// The greatest f32 t of each row for which holds(t) is 1, where it holds up to some t and then is 0; 2^-64 where that is
 /// less. Its exponent is found bit by bit, then its fraction. Every trial is exact, so 31 of them do what a search among all
-/// floats would. `row` is any finite value of each row.
+/// floats would. `row` is any finite value of each row. (A typed program that holds a search is planned by g++; clang wants
+/// -fconstexpr-steps for it.)
 template <dsl::handle Row, class Holds>
 constexpr auto greatest_float(Row row, Holds holds) {
   auto t = row * 0.0f + 0x1p-64f;  // [..., 1]
