@@ -44,15 +44,6 @@ sample samplers(const std::string& name) {
   return m.finish(3);
 }
 
-/// What top-k and top-p keep of a number of rows that changes.
-sample kept(const std::string& name) {
-  sample_maker m(name);
-  const extent rows = m.graph().dynamic("N", 5);
-  const auto scores = handle(m, m.input(type_of(f32, rows, 300), filling::plain));
-  m.result(nn::top_p(nn::top_k(scores, handle(m, m.number(f32, 40))), 0.9f).id);
-  return m.finish(3);
-}
-
 /// Numbers along each axis, as results and as operands.
 sample iotas(const std::string& name, dtype t) {
   sample_maker m(name);
@@ -168,7 +159,6 @@ samples state_samples() {
 
 samples dynamic_samples() {
   samples all;
-  all.push_back({"top-k and top-p", [] { return kept("top-k and top-p"); }});
   for (dtype t : {f32, f16, bf16}) {
     const std::string name = "cache of " + std::string(poot::name(t));
     all.push_back({name, [=] { return cache(name, t); }});
