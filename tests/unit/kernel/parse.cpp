@@ -23,7 +23,7 @@ constexpr bool same(const kernel::body& a, const kernel::body& b) {
   return true;
 }
 constexpr bool same(const kernel::kernel& a, const kernel::kernel& b) {
-  if (!(a.name == b.name) || a.workgroup != b.workgroup || a.by_group != b.by_group || a.buffers.size() != b.buffers.size() ||
+  if (!(a.name == b.name) || a.workgroup != b.workgroup || a.by_group != b.by_group || a.work != b.work || a.buffers.size() != b.buffers.size() ||
       a.metadata.size() != b.metadata.size() || a.shared.size() != b.shared.size() || a.functions.size() != b.functions.size())
     return false;
   for (uint32 i = 0; i < a.buffers.size(); ++i)
@@ -110,6 +110,8 @@ TEST_CASE("reads back generated kernels") {
   for (const char* source :
        {"%a : f32[70,64] = input \"a\"\n%b : f32[64,72] = weight \"b\"\n%c : f32[70,72] = matmul %a, %b\noutput \"c\" = %c\n",
         "%a : f16[3,40] = input \"a\"\n%e : f16[3,40] = tanh %a\n%s : f16[3,1] = reduce_sum %e {axis=1}\n%y : f16[3,40] = div %e, %s\noutput \"y\" = %y\n",
+        "%a : f32[9,64] = input \"a\"\n%b : f32[72,64] = weight \"b\"\n%w : bf16[36,64] = weight \"w\"\n%c : f32[9,72] = matmul %a, %b {transpose_b=1}\n"
+        "%d : f32[9,36] = matmul %a, %w {transpose_b=1}\noutput \"c\" = %c\noutput \"d\" = %d\n",
         "%w : q4_k[6,256] = weight \"w\"\n%i : i32[4] = input \"i\"\n%a : q4_k[4,256] = gather %w, %i {axis=0}\n%d : f32[4,256] = cast %a\noutput \"d\" = %d\n",
         "%c : f16[3,16,8] = state \"c\"\n%k : f16[3,4,8] = slice %c {start=[0,2,0] size=[3,4,8] step=[1,1,1]}\n%q : f32[3,1,8] = input \"q\"\n"
         "%s : f32[3,1,4] = matmul %q, %k {transpose_b=1}\noutput \"s\" = %s\n"})
@@ -127,6 +129,8 @@ TEST_CASE("refuses what is no kernel, and says where") {
   CHECK(refusal(edited("fadd %9, %9", "fadd %9, %12")) == "kernel text, line 17, column 22: %12 is no value before it");
   check(edited("kernel", "colonel"), "line 1, column 1: expected kernel");
   check(edited("twice", "2"), "expected the name of the kernel, found '2'");
+  check(edited("workgroup 64", "workgroup 64 work 2"), "2 words of 1 count its work");
+  check(edited("workgroup 64", "workgroup 64 work 0"), "this is 1 or more");
   check(edited("workgroup 64", "workgroup 4294967296"), "is not an integer from 0 to 4294967295");
   check(edited("workgroup 64", "workgroup 0"), "a workgroup has no invocation");
   check(edited("read x", "peruse x"), "there is no declaration peruse");
