@@ -16,6 +16,7 @@ void add_bench_command(CLI::App& app, outcome& result);
 void add_cache_command(CLI::App& app, outcome& result);
 void add_case_command(CLI::App& app, outcome& result);
 void add_devices_command(CLI::App& app, outcome& result);
+void add_explain_command(CLI::App& app, outcome& result);
 void add_generate_command(CLI::App& app, outcome& result);
 void add_plan_command(CLI::App& app, outcome& result);
 void add_run_command(CLI::App& app, outcome& result);

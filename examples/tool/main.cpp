@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   poot::tool::outcome result;
   poot::tool::add_generate_command(app, result);
   poot::tool::add_plan_command(app, result);
+  poot::tool::add_explain_command(app, result);
   poot::tool::add_text_command(app, result);
   poot::tool::add_run_command(app, result);
   poot::tool::add_case_command(app, result);

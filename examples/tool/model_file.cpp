@@ -4,7 +4,6 @@
 
 #include <poot/io/mapping.hpp>
 #include <poot/ir/parse.hpp>
-#include <poot/plan/compile.hpp>
 #include <poot/plan/parse.hpp>
 
 namespace poot::tool {
@@ -22,7 +21,7 @@ plan::program plan_text(std::string_view source, const target& where, const plan
   if (first_word(source) != "program") return plan::compile(ir::parse(source), where, wanted);
   plan::program p = plan::parse(source);
   if (!(p.planned_for == where)) fail(text{} << "the program is planned for another target than " << name(where.kind));
-  if (!wanted.fuse) fail("a program is planned already, so it cannot be planned unfused");
+  if (!wanted.fuse || wanted.document_rules || wanted.strict) fail("a program is planned already, so it cannot be planned in another way");
   return p;
 }
 
@@ -31,13 +30,19 @@ plan::program plan_gguf(const std::string& path, const target& where, const plan
   return plan::compile(decoder_in(file, read_architecture(file, 0), {}), where, wanted);
 }
 
+std::string_view chars_of(const io::mapping& file) { return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}; }
+
 }  // namespace
 
-plan::program read_program(const std::string& path, const target& where, bool fuse) {
-  plan::options wanted;
-  wanted.fuse = fuse;
+bool holds_program(const std::string& path) {
   const io::mapping file(path);
-  const std::string_view chars(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  const std::string_view chars = chars_of(file);
+  return chars.substr(0, 4) != "GGUF" && first_word(chars) == "program";
+}
+
+plan::program read_program(const std::string& path, const target& where, const plan::options& wanted) {
+  const io::mapping file(path);
+  const std::string_view chars = chars_of(file);
   if (chars.substr(0, 4) == "GGUF") return plan_gguf(path, where, wanted);
   try {
     return plan_text(chars, where, wanted);

@@ -85,7 +85,7 @@ class arrays {
 int run_file(const run_arguments& a) {
   const std::vector<named_file> in = split(a.in, "--in"), out = split(a.out, "--out");
   const std::unique_ptr<device> on = open_device(a.device, a.threads);
-  plan::program planned = read_program(a.file, on->target(), !a.unfused);
+  plan::program planned = read_program(a.file, on->target(), {.fuse = !a.unfused});
   check_names(a.file, planned.graph, in, out);
   on->add_entry("main", std::move(planned));
   const plan::program_view& p = on->program("main");

@@ -69,7 +69,7 @@ int print_resources(const plan::program_view& p, const target& where) {
 /// Each distinct kernel once, with the launches that share it.
 int print_text(const text_arguments& a) {
   const target where = find_target(a.target);
-  const plan::program planned = read_program(a.file, where, !a.unfused);
+  const plan::program planned = read_program(a.file, where, {.fuse = !a.unfused});
   const plan::program_view p = planned.view_of();
   if (!p.refused.empty())
     fail(text{} << a.file << ": %" << p.refused[0].equation << " cannot run on " << a.target << ": " << plan::explain(p.refused[0].missing));
