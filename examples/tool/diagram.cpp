@@ -82,7 +82,7 @@ int arrange(std::vector<box>& boxes) {
       for (const size_t from : boxes[i].reads) sum += boxes[from].place;
       boxes[i].place = boxes[i].reads.empty() ? static_cast<double>(i) : sum / static_cast<double>(boxes[i].reads.size());
     }
-    std::stable_sort(list.begin(), list.end(), [&](size_t a, size_t b) { return boxes[a].place < boxes[b].place; });
+    std::sort(list.begin(), list.end(), [&](size_t a, size_t b) { return boxes[a].place != boxes[b].place ? boxes[a].place < boxes[b].place : a < b; });
     for (size_t k = 0; k < list.size(); ++k) boxes[list[k]].place = static_cast<double>(k);
     widest = std::max(widest, list.size());
   }
