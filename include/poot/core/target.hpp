@@ -79,7 +79,8 @@ namespace detail {
 inline constexpr int32 no_limit = 0x7fffffff;
 inline constexpr int64 word_indexed = int64{1} << 34;  // bytes: kernels index words by 32 bits
 
-inline constexpr int32 kernel_members = 128;  // drivers compile long kernels slowly
+inline constexpr int32 kernel_members = 128;      // drivers compile long kernels slowly
+inline constexpr int32 swiftshader_members = 64;  // it ends the process where a kernel's variables outgrow its stack
 
 /// Division and square root as the compilers round them by default; fmax drops a NaN. 4 KiB of arguments.
 constexpr device_caps gpu_caps(int32 shared_bytes, int32 subgroup) {
@@ -117,7 +118,7 @@ inline constexpr target vulkan_lavapipe{backend::vulkan,
                                          .rope = true, .attention = true}};
 /// That of Chromium.
 inline constexpr target vulkan_swiftshader{backend::vulkan,
-                                           {.max_buffers = 29, .max_members = detail::kernel_members, .buffer_bytes = 1 << 30, .max_groups_x = 65535,
+                                           {.max_buffers = 29, .max_members = detail::swiftshader_members, .buffer_bytes = 1 << 30, .max_groups_x = 65535,
                                             .max_workgroup = 256, .shared_bytes = 32 << 10, .subgroup = 4, .fma_fused = false,
                                             .flushes = true, .div_exact = true, .sqrt_exact = true, .max_nan = false, .pack_rne = false,
                                             .rope = true, .attention = true}};

@@ -118,7 +118,8 @@ inline target target_of(const found_device& d, const measured_arithmetic& m) {
   t.kind = backend::vulkan;
   device_caps& c = t.caps;
   c.max_buffers = least(l.maxPerStageDescriptorStorageBuffers, l.maxDescriptorSetStorageBuffers, l.maxPerStageResources) - 1;
-  c.max_members = targets::detail::kernel_members;
+  const bool is_swiftshader = d.driver.rfind("SwiftShader", 0) == 0;
+  c.max_members = is_swiftshader ? targets::detail::swiftshader_members : targets::detail::kernel_members;
   c.buffer_bytes = l.maxStorageBufferRange;
   c.max_groups_x = least(l.maxComputeWorkGroupCount[0]);
   c.max_workgroup = least(l.maxComputeWorkGroupInvocations, l.maxComputeWorkGroupSize[0]);
