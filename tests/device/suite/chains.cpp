@@ -144,7 +144,7 @@ samples chain_samples() {
   list("attention of groups", [](const std::string& n) { return attention_of_groups(n); });
   for (const auto& [by, how] : {std::pair{seen::causal, "causal"}, {seen::sliding, "over a window"}, {seen::added, "with a mask of heads"},
                                 {seen::alibi, "with slopes"}, {seen::alibi_capped, "with slopes under a cap"}})
-    list(std::string("attention as a chain, ") + how, [by = by](const std::string& n) { return masked_chain(n, by); });
+    list(std::string("attention as a chain, ") + how, [mask_by = by](const std::string& n) { return masked_chain(n, mask_by); });
   for (dtype t : {f32, f16, bf16, f64})
     for (bool adjacent : {false, true})
       for (bool has_signs : {false, true})
