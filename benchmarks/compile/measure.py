@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What poot costs a compiler: seconds (best of three), memory, object size and constexpr steps.
+"""What poot costs a compiler: seconds (the best of some runs), memory, object size and constexpr steps.
 
-    measure.py [COMPILER…]
+    measure.py [--runs N] [COMPILER…]
 
 Measures an empty file, the umbrella header and each stage's headers together (read only, no code generated), then
 every benchmarks/compile/*.cpp with -O0 -g. Such a file may start with `// budget: TEXT`, which is printed beside its
@@ -42,10 +42,10 @@ def compile_once(compiler, source, *flags):
     return seconds, usage.ru_maxrss / 1024, errors
 
 
-def cost(compiler, source, *flags):
-    """Like compile_once: the best seconds and the most memory of three runs."""
+def cost(count, compiler, source, *flags):
+    """Like compile_once: the best seconds and the most memory of `count` runs."""
     runs = []
-    for _ in range(3):
+    for _ in range(count):
         runs.append(compile_once(compiler, source, *flags))
         if runs[-1][2]:
             return runs[-1]
@@ -76,8 +76,11 @@ def budget(source):
 
 def main():
     arguments = argparse.ArgumentParser(description='What poot costs a compiler.')
+    arguments.add_argument('--runs', type=int, default=3, metavar='N', help='compilations of each file (3)')
     arguments.add_argument('compilers', nargs='*', default=['g++', 'clang++-19'], metavar='COMPILER')
     options = arguments.parse_args()
+    if options.runs < 1:
+        arguments.error('--runs: one at least')
 
     sizes = sorted(((len(p.read_text().splitlines()), p.relative_to(HEADERS).as_posix())
                     for p in HEADERS.rglob('*') if p.suffix in ('.hpp', '.inc')), reverse=True)
@@ -107,7 +110,7 @@ def main():
             for name, source, limit in jobs + programs:
                 is_program = source.parent == HERE
                 flags = ['-O0', '-g', '-c', '-o', str(made)] if is_program else ['-fsyntax-only']
-                seconds, megabytes, errors = cost(compiler, source, *flags)
+                seconds, megabytes, errors = cost(options.runs, compiler, source, *flags)
                 if errors:
                     broken = True
                     print(f'{name} does not compile with {compiler}:\n{errors[:2000]}')
