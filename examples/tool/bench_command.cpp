@@ -259,6 +259,7 @@ void check_only(const bench_arguments& a, const std::vector<workload>& found) {
 }
 
 int run_bench(const bench_arguments& a) {
+  if (a.only.size() > 200) fail("--only: a pattern of more than 200 characters");  // std::regex recurses over long ones
   const std::vector<workload> found = chosen(a);
   check_only(a, found);
   const bool on_host = a.device == "host";
