@@ -94,15 +94,13 @@ constexpr void fuse_sibling_heads(const grouping& groups, legality& legal) {
 /// Elements up to which a launch costs more than the work it saves to keep independent regions apart.
 inline constexpr int64 small_space = 65536;
 
-/// Does it read or make memory that an update may overwrite? When it runs decides whether one does so in place.
-constexpr bool touches_state(const grouping& groups, uint32 id) {
-  const auto holds_state = [&](uint32 value) {
-    const op o = groups.g[groups.behind_views(value)].kind;
-    return o == op::state || o == op::dynamic_update_slice;
-  };
-  for (uint32 in : groups.g.operands(id))
-    if (holds_state(in)) return true;
-  return holds_state(id);
+/// Does it read memory that an update may overwrite? When it runs decides whether one does so in place.
+constexpr bool reads_state(const grouping& groups, uint32 id) {
+  for (uint32 in : groups.g.operands(id)) {
+    const op o = groups.g[groups.behind_views(in)].kind;
+    if (o == op::state || o == op::dynamic_update_slice) return true;
+  }
+  return false;
 }
 /// Is it the only one to read the state that it updates? Then it does so in place, whenever it runs.
 constexpr bool is_only_reader_of_state(const grouping& groups, uint32 id) {
@@ -119,7 +117,7 @@ constexpr void fuse_side_by_side(const grouping& groups, legality& legal) {
   for (uint32 id = 0; id < g.size(); ++id) {
     if (!groups.grouped(id) || !stands_side_by_side(groups.of(groups.root(id)).kind)) continue;
     uint32* latest = g[id].kind == op::rope ? &ropes : g[id].kind == op::dynamic_update_slice ? &updates : &moves;
-    if (latest == &updates ? !is_only_reader_of_state(groups, id) : touches_state(groups, id)) continue;
+    if (latest == &updates ? !is_only_reader_of_state(groups, id) : reads_state(groups, id)) continue;
     if (latest == &moves && g.type(id).element_count() > small_space) continue;
     if (*latest == grouping::none || !legal.join(groups.root(*latest), groups.root(id)).legal()) *latest = id;
   }

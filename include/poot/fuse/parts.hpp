@@ -9,6 +9,12 @@ namespace poot::fuse {
 /// Products of equal extents, and the pointwise steps behind them; each ascending.
 struct contraction_part {
   vec<uint32> heads, steps;
+  constexpr bool holds(uint32 id) const {
+    for (const vec<uint32>* list : {&heads, &steps})
+      for (uint32 member : *list)
+        if (member == id) return true;
+    return false;
+  }
 };
 
 /// Members joined by edges among them. `members` are those of a contraction region, ascending; parts come in the order of

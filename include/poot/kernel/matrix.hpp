@@ -27,7 +27,7 @@ class matrix_code {
       : k_(k), is_processor_(p.planned_for.caps.is_processor()), g_(p.graph), code_(code), shape_(code.shape()), part_(part),
         space_(g_.type(part.heads[0])), m_(space_.rank - 2), n_(space_.rank - 1) {
     for (size_t o = 0; o < code.outputs().size(); ++o)
-      if (holds(code.outputs()[o])) to_.add(g_, code.outputs()[o], code.output(o));
+      if (part.holds(code.outputs()[o])) to_.add(g_, code.outputs()[o], code.output(o));
     for (uint32 head : part.heads) {
       take(head);
       any_packed_ = any_packed_ || packed_;
@@ -36,13 +36,6 @@ class matrix_code {
   }
 
  protected:
-  constexpr bool holds(uint32 id) const {
-    for (const vec<uint32>* list : {&part_.heads, &part_.steps})
-      for (uint32 member : *list)
-        if (member == id) return true;
-    return false;
-  }
-
   /// The product that the following lines compute.
   constexpr void take(uint32 head) {
     head_ = head;

@@ -57,7 +57,7 @@ class contraction_step {
     plain_ = heads_.size() == 1 && of.steps.empty() && (made == dtype::f32 || made == dtype::f64);
     vec<uint32> own;
     for (uint32 id : outputs)
-      if (holds(of, id)) own.push_back(id);
+      if (of.holds(id)) own.push_back(id);
     if (!plain_) tail_ = region(p.graph, {region_kind::epilogue, of.steps, own, of.heads});
   }
 
@@ -138,13 +138,6 @@ class contraction_step {
 
  private:
   contraction_step() = default;
-
-  static bool holds(const fuse::contraction_part& of, uint32 id) {
-    for (const vec<uint32>* list : {&of.heads, &of.steps})
-      for (uint32 member : *list)
-        if (member == id) return true;
-    return false;
-  }
 
   vec<contraction_head> heads_;
   bool plain_ = true;
