@@ -1,6 +1,7 @@
 #pragma once
 /// Byte-pair encoding in the manner of GPT-2 (GGUF's "gpt2"): bytes are joined by an ordered list of merges.
 
+#include <poot/io/tokenizer/joining.hpp>
 #include <poot/io/tokenizer/piece_table.hpp>
 #include <poot/io/tokenizer/split.hpp>
 
@@ -100,7 +101,7 @@ class byte_pairs {
   };
   struct symbol {
     int32 id;  // -1 once joined to the left
-    uint32 previous, next;  // previous of the first is 2^32 - 1, next of the last their count
+    uint32 previous, next;
   };
   struct candidate {
     uint32 rank, left, right;
@@ -151,30 +152,22 @@ class byte_pairs {
   }
 
   void join(std::vector<symbol>& symbols) const {
-    std::vector<candidate> best;  // a heap
-    const auto meet = [&](uint32 left) {
-      const uint32 right = symbols[left].next;
-      if (right >= symbols.size()) return;
-      const uint64 parts = parts_of(symbols[left].id, symbols[right].id);
-      const auto at = std::lower_bound(merges_.begin(), merges_.end(), parts, [](const merge& m, uint64 wanted) { return m.parts < wanted; });
-      if (at == merges_.end() || at->parts != parts) return;
-      best.push_back({at->rank, left, right, at->result, parts});
-      std::push_heap(best.begin(), best.end());
+    const auto meets = [this](const symbol& left, const symbol& right, candidate& c) {
+      c.parts = parts_of(left.id, right.id);
+      const auto at = std::lower_bound(merges_.begin(), merges_.end(), c.parts, [](const merge& m, uint64 wanted) { return m.parts < wanted; });
+      if (at == merges_.end() || at->parts != c.parts) return false;
+      c.rank = at->rank;
+      c.result = at->result;
+      return true;
     };
-    for (uint32 i = 0; i < symbols.size(); ++i) meet(i);
-    while (!best.empty()) {
-      std::pop_heap(best.begin(), best.end());
-      const candidate c = best.back();
-      best.pop_back();
-      symbol &left = symbols[c.left], &right = symbols[c.right];
-      if (left.id < 0 || right.id < 0 || parts_of(left.id, right.id) != c.parts) continue;
+    const auto still_there = [](const symbol& left, const symbol& right, const candidate& c) {
+      return left.id >= 0 && right.id >= 0 && parts_of(left.id, right.id) == c.parts;
+    };
+    const auto unite = [](symbol& left, symbol& right, const candidate& c) {
       left.id = c.result;
-      left.next = right.next;
       right.id = -1;
-      if (left.next < symbols.size()) symbols[left.next].previous = c.left;
-      if (left.previous < symbols.size()) meet(left.previous);
-      meet(c.left);
-    }
+    };
+    join_best_first<candidate>(symbols, meets, still_there, unite);
   }
 
   piece_table table_;

@@ -2,6 +2,7 @@
 /// Byte-pair encoding in the manner of SentencePiece (GGUF's "llama"): neighbours are joined where that makes a piece.
 
 #include <poot/core/ieee.hpp>
+#include <poot/io/tokenizer/joining.hpp>
 #include <poot/io/tokenizer/piece_table.hpp>
 #include <poot/io/tokenizer/utf8.hpp>
 
@@ -99,7 +100,7 @@ class sentence_pieces {
  private:
   struct symbol {
     uint32 first, size;  // bytes of the spelt text; size 0 once joined to the left
-    uint32 previous, next;  // previous of the first is 2^32 - 1, next of the last their count
+    uint32 previous, next;
   };
   struct candidate {
     float score;
@@ -126,30 +127,21 @@ class sentence_pieces {
   }
 
   void join(std::string_view spelt, std::vector<symbol>& symbols) const {
-    std::vector<candidate> best;  // a heap
-    const auto meet = [&](uint32 left) {
-      const uint32 right = symbols[left].next;
-      if (right >= symbols.size()) return;
-      const uint32 size = symbols[left].size + symbols[right].size;
-      const int32 id = table_.find(spelt.substr(symbols[left].first, size));
-      if (id < 0) return;
-      best.push_back({score(id), left, right, size});
-      std::push_heap(best.begin(), best.end());
+    const auto meets = [this, spelt](const symbol& left, const symbol& right, candidate& c) {
+      c.size = left.size + right.size;
+      const int32 id = table_.find(spelt.substr(left.first, c.size));
+      if (id < 0) return false;
+      c.score = score(id);
+      return true;
     };
-    for (uint32 i = 0; i < symbols.size(); ++i) meet(i);
-    while (!best.empty()) {
-      std::pop_heap(best.begin(), best.end());
-      const candidate c = best.back();
-      best.pop_back();
-      symbol &left = symbols[c.left], &right = symbols[c.right];
-      if (left.size == 0 || right.size == 0 || left.size + right.size != c.size) continue;
+    const auto still_there = [](const symbol& left, const symbol& right, const candidate& c) {
+      return left.size != 0 && right.size != 0 && left.size + right.size == c.size;
+    };
+    const auto unite = [](symbol& left, symbol& right, const candidate& c) {
       left.size = c.size;
-      left.next = right.next;
       right.size = 0;
-      if (left.next < symbols.size()) symbols[left.next].previous = c.left;
-      if (left.previous < symbols.size()) meet(left.previous);
-      meet(c.left);
-    }
+    };
+    join_best_first<candidate>(symbols, meets, still_there, unite);
   }
 
   void append_ids(std::vector<int32>& ids, std::string_view s) const {
