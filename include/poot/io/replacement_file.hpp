@@ -7,12 +7,26 @@
 
 namespace poot::io {
 
-/// A new file beside `path` that takes its place when it is whole, or vanishes.
+/// Where bytes written to `path` belong: behind symbolic links, whether there is a file or not.
+inline std::string behind_links(std::string path) {
+  for (int followed = 0;; ++followed) {
+    char target[4096];
+    const ::ssize_t size = ::readlink(path.c_str(), target, sizeof target);
+    if (size < 0) return path;  // no link, or nothing
+    errno = size == sizeof target ? ENAMETOOLONG : ELOOP;
+    if (size == sizeof target || followed == 40) fail_system(path, "follow this link");
+    const std::string to(target, static_cast<size_t>(size));
+    path = to[0] == '/' ? to : path.substr(0, path.rfind('/') + 1) + to;
+  }
+}
+
+/// A new file beside `path`, or beside what it is a link to, that takes its place when it is whole, or vanishes.
 class replacement_file {
  public:
   explicit replacement_file(std::string path) : path_(std::move(path)) {
     static std::atomic<unsigned> serial{0};
     if (path_.find('\0') != std::string::npos) fail("a path to write contains a zero byte");
+    path_ = behind_links(std::move(path_));
     struct ::stat there {};
     if (::stat(path_.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
       fail(text{} << path_ << ": is there already and is no regular file, so it is not replaced");

@@ -54,6 +54,33 @@ TEST_CASE("writers at the same time leave one whole file") {
   CHECK(got.find_first_not_of(got[0]) == got.npos);
 }
 
+TEST_CASE("what a link leads to is replaced, and the link stays") {
+  scratch_directory dir;
+  ::mkdir((dir / "far").c_str(), 0700);
+  put(dir / "far/old", "old");
+  REQUIRE(::symlink("far/old", (dir / "near").c_str()) == 0);
+  REQUIRE(::symlink((dir / "near").c_str(), (dir / "again").c_str()) == 0);
+  REQUIRE(::symlink("far/new", (dir / "dangling").c_str()) == 0);
+  for (const char* name : {"again", "dangling"}) {
+    replacement_file file(dir / name);
+    file.write(bytes_of(name));
+    file.commit();
+  }
+  CHECK(get(dir / "far/old") == "again");
+  CHECK(get(dir / "far/new") == "dangling");
+  for (const char* name : {"near", "again", "dangling"}) {
+    char target[256];
+    CHECK(::readlink((dir / name).c_str(), target, sizeof target) > 0);
+  }
+}
+
+TEST_CASE("links that lead to themselves are refused") {
+  scratch_directory dir;
+  REQUIRE(::symlink("b", (dir / "a").c_str()) == 0);
+  REQUIRE(::symlink("a", (dir / "b").c_str()) == 0);
+  CHECK(contains(message_of([&] { replacement_file file(dir / "a"); }), "cannot follow this link: Too many levels of symbolic links"));
+}
+
 TEST_CASE("a folder that is not there is named with the reason") {
   scratch_directory dir;
   CHECK(contains(message_of([&] { replacement_file file(dir / "none/a"); }),
