@@ -14,13 +14,14 @@ namespace detail {
 
 struct program_reader : ir::detail::graph_reader {
   program told{};                     // what the plan says, before it is believed
-  vec<size_t> launch_places{}, prologue_places{}, placement_places{};
+  vec<size_t> launch_places{}, prologue_places{}, placement_places{}, decline_places{};
   size_t memory_place = 0, copy_place = 0, kernel_place = 0, section_place = 0, refusal_place = 0;
   uint32 seen = 0;                    // statements that stand once
   vec<uint32> region_of{};
   fuse::partition regions{};
 
   static constexpr uint32 none = fuse::grouping::none;
+  static constexpr size_t nowhere = ~size_t{0};
 
   constexpr program read() {
     form = "program text";
@@ -40,7 +41,7 @@ struct program_reader : ir::detail::graph_reader {
     read_graph();
     at = plan;
     told.placements.resize(g.size());
-    placement_places.resize(g.size(), plan);
+    placement_places.resize(g.size(), nowhere);
     region_of.resize(g.size(), none);
     while (!take('}')) read_statement();
     subject = "program";
@@ -240,6 +241,7 @@ struct program_reader : ir::detail::graph_reader {
     for (uint32 in : g.view_of().operands(d.consumer)) reads |= in == d.producer;
     if (!reads) refuse(where, text("the second value does not read the first"));
     told.declined.push_back(d);
+    decline_places.push_back(where);
   }
   constexpr void read_numerical_decline() {
     pass::numerical_decline d;
@@ -272,6 +274,7 @@ struct program_reader : ir::detail::graph_reader {
 
   // ---- what a plan must be: legal regions in an order that runs, and for these what the planner makes of them
   constexpr void add_regions(const vec<launch>& launches, const vec<size_t>& places, bool prologue, const fuse::grouping& singles) {
+    subject = prologue ? "prologue" : "launch";
     for (size_t i = 0; i < launches.size(); ++i) {
       fuse::partition::region r;
       r.prologue = prologue;
@@ -302,7 +305,8 @@ struct program_reader : ir::detail::graph_reader {
   }
 
   /// Each dispatch reads what leaves hold or dispatches before it have made.
-  constexpr void check_order(const fuse::grouping& singles, const vec<launch>& launches, const vec<size_t>& places, uint32 first) const {
+  constexpr void check_order(const fuse::grouping& singles, const vec<launch>& launches, const vec<size_t>& places, uint32 first) {
+    subject = &launches == &told.prologue ? "prologue" : "launch";
     for (size_t i = 0; i < launches.size(); ++i)
       for (uint32 id : view<uint32>(told.ids).subview(launches[i].members.first, launches[i].members.count))
         for (uint32 in : g.view_of().operands(id)) {
@@ -317,6 +321,7 @@ struct program_reader : ir::detail::graph_reader {
     const fuse::grouping singles(g);
     add_regions(told.prologue, prologue_places, true, singles);
     add_regions(told.launches, launch_places, false, singles);
+    subject = "program";
     for (uint32 id = 0; id < g.size(); ++id)
       if (singles.grouped(id) && region_of[id] == none) refuse(plan, text("equation %") << id << " belongs to no dispatch");
     const fuse::rules widest = region_rules(told.planned_for, {.fuse_narrow_casts = true});
@@ -324,13 +329,17 @@ struct program_reader : ir::detail::graph_reader {
     const auto prologue_size = static_cast<uint32>(told.prologue.size());
     if (!found.legal()) {
       const bool early = found.region < prologue_size;
+      subject = early ? "prologue" : "launch";
       refuse(early ? prologue_places[found.region] : launch_places[found.region - prologue_size], text(fuse::explain(found.why)));
     }
     check_order(singles, told.prologue, prologue_places, 0);
     check_order(singles, told.launches, launch_places, prologue_size);
-    for (const fuse::decline& d : told.declined)
+    subject = "decline";
+    for (size_t i = 0; i < told.declined.size(); ++i) {
+      const fuse::decline& d = told.declined[i];
       if (!singles.grouped(d.producer) || !singles.grouped(d.consumer) || region_of[d.producer] == region_of[d.consumer])
-        refuse(plan, text("a decline names two values of one dispatch, or one of none"));
+        refuse(decline_places[i], text("names two values of one dispatch, or one of none"));
+    }
     regions.region_of = region_of;
     program made = plan_regions(std::move(g), told.planned_for, std::move(regions));
     compare(made, made.prologue, told.prologue, prologue_places, "prologue");
@@ -347,16 +356,43 @@ struct program_reader : ir::detail::graph_reader {
     subject = what;
     program_view said;
     said.ids = told.ids;
+    said.graph = made.graph;
     for (size_t i = 0; i < wanted.size(); ++i) {
       const std::string_view field_name = difference(made, wanted[i], said, given[i]);
-      if (!field_name.empty()) refuse(places[i], text("the ") << field_name << " is not what its members make it");
+      if (field_name.empty()) continue;
+      text reason = text("dispatch ") << i << ": its members make " << field_name << ' ';
+      write_field(reason, made, wanted[i], field_name);
+      write_field(reason << ", and ", said, given[i], field_name);
+      refuse(places[i], reason << " is written");
+    }
+  }
+  /// What `difference` names, as it is written.
+  static constexpr void write_field(text& out, const program_view& p, const launch& l, std::string_view field_name) {
+    if (field_name == "kind") out << fuse::name(l.kind);
+    else if (field_name == "origin") out << name(l.body);
+    else if (field_name == "comparison class") out << name(l.compares);
+    else if (field_name == "kernel") out << l.kernel;
+    else if (field_name == "bytes") out << l.bytes;
+    else if (field_name == "flops") out << l.flops;
+    else {
+      program_writer list(p);
+      list.write_ids(field_name == "members" ? l.members : field_name == "inputs" ? l.inputs : l.outputs);
+      out << list.out.str();
     }
   }
   constexpr void compare_rest(const program& made, size_t plan) {
     subject = "place";
     for (uint32 id = 0; id < made.placements.size(); ++id)
-      if (!same(made.placements[id], told.placements[id]))
-        refuse(placement_places[id], text("%") << id << " is not where this order of dispatches puts it, " << name(made.placements[id].where));
+      if (!same(made.placements[id], told.placements[id])) {
+        const std::string_view right = name(made.placements[id].where);
+        if (placement_places[id] != nowhere)
+          refuse(placement_places[id], text("%") << id << " is not where this order of dispatches puts it, " << right);
+        const auto prologue_size = static_cast<uint32>(told.prologue.size());
+        const size_t maker = region_of[id] == none           ? plan
+                             : region_of[id] < prologue_size ? prologue_places[region_of[id]]
+                                                             : launch_places[region_of[id] - prologue_size];
+        refuse(maker, text("%") << id << " has no place, and this order of dispatches gives it one, " << right);
+      }
     const auto require = [&](bool holds, std::string_view what, size_t where) {
       subject = what;
       if (!holds) refuse(where ? where : plan, text("is not what follows from the dispatches"));

@@ -39,15 +39,18 @@ struct program_writer : ir::detail::graph_writer {
       numbers[id] = ir::is_named_leaf(g[id].kind) && ir::detail::is_identifier(g.name_of(id)) ? by_name : id;
   }
 
-  constexpr void write_ids(std::string_view key, slice_of ids) {
-    out << ' ' << key << "=[";
-    const char* between = "";
+  constexpr void write_ids(slice_of ids) {
+    const char* between = "[";
     for (uint32 id : p(ids)) {
       out << between;
       write_value(id);
       between = ",";
     }
-    out << ']';
+    out << (ids.count ? "]" : "[]");
+  }
+  constexpr void write_ids(std::string_view key, slice_of ids) {
+    out << ' ' << key << '=';
+    write_ids(ids);
   }
   constexpr void write_launch(std::string_view word, const launch& l) {
     out << "  " << word << ' ' << fuse::name(l.kind) << ' ' << name(l.body) << ' ' << name(l.compares)

@@ -96,7 +96,7 @@ TEST_CASE("is written, read back and explained") {
   CHECK(plan::explain(p).str().find("; imported, gemm_processor") != std::string::npos);
   std::string claimed = s;
   claimed.replace(claimed.find("imported"), 8, "generated");
-  CHECK_THROWS_WITH_AS(plan::parse(claimed), doctest::Contains("the origin is not what its members make it"), error);
+  CHECK_THROWS_WITH_AS(plan::parse(claimed), doctest::Contains("its members make origin "), error);
 }
 
 TEST_CASE("a launch that the target refuses has no body") {

@@ -240,18 +240,18 @@ TEST_CASE("refuses what does not follow, naming line and rule") {
       {"target host", "target aie", "expected columns"},
       {"arena=", "arena=1", "is not what follows"},
       {"unshared=", "unshared=1", "is not what follows"},
-      {"launch contraction imported", "launch contraction generated", "the origin is not what its members make it"},
-      {"launch contraction imported", "launch row imported", "the kind is not what its members make it"},
-      {"inputs=[%x,%w]", "inputs=[%x]", "the inputs is not what its members make it"},
-      {"outputs=[%7]", "outputs=[]", "the outputs is not what its members make it"},
+      {"launch contraction imported", "launch contraction generated", "launch: dispatch 0: its members make origin imported, and generated is written"},
+      {"launch contraction imported", "launch row imported", "launch: dispatch 0: its members make kind contraction, and row is written"},
+      {"inputs=[%x,%w]", "inputs=[%x]", "its members make inputs [%x,%w], and [%x] is written"},
+      {"outputs=[%7]", "outputs=[]", "its members make outputs [%7], and [] is written"},
       {"members=[%7]", "members=[%x,%7]", "needs no dispatch"},
       {"members=[%7]", "members=[]", "has no member"},
       {"members=[%7]", "members=[%7,%7]", "do not ascend"},
       {"members=[%7]", "members=[%88]", "the graph has no value %88"},
       {"  prologue ", "  launch ", "belongs to the prologue"},
-      {"kernel=0", "kernel=1", "the kernel is not what its members make it"},
+      {"kernel=0", "kernel=1", "its members make kernel 0, and 1 is written"},
       {"  kernel 0x", "  kernel 0x1", ""},
-      {" bytes=", " bytes=1", "the bytes is not what its members make it"},
+      {" bytes=", " bytes=1", "its members make bytes "},
       {"place %x leaf", "place %x arena 0", "is not where"},
       {"place %x leaf", "place %x leaf\n  place %x leaf", "placed twice"},
       {"place %x leaf", "place %x heap", "'heap' is not a place"},
@@ -277,6 +277,12 @@ TEST_CASE("refuses what does not follow, naming line and rule") {
   // The line is that of the statement.
   const std::string bad = replaced(good, "place %held leaf", "place %held table 0");
   CHECK(refusal(bad).find("program text, line " + std::to_string(line_of(bad, "place %held")) + ",") != std::string::npos);
+  const std::string idle = replaced(good, "  decline %7 %8", "  decline %x %7 boundary\n  decline %7 %8");
+  CHECK(refusal(idle).find("program text, line " + std::to_string(line_of(idle, "decline %x")) +
+                           ", column 3: decline: names two values of one dispatch, or one of none") == 0);
+  // A value without a place has no line: that of its dispatch.
+  const std::string lost_place = replaced(good, line_with(good, "place %7 "), "");
+  CHECK(refusal(lost_place).find("program text, line " + std::to_string(line_of(lost_place, "members=[%7]")) + ", column 3: place: %7 has no place") == 0);
 }
 
 TEST_CASE("refuses dispatches that are missing, doubled or in an order that cannot run") {
@@ -294,7 +300,7 @@ TEST_CASE("a region that no planner may make is refused with the planner's reaso
   s = replaced(s, line_with(s, "members=[%7]"), "");
   s = replaced(s, "members=[%8]", "members=[%7,%8]");
   const std::string message = refusal(s);
-  CHECK_MESSAGE(message.find("two_heads") != std::string::npos, message);
+  CHECK_MESSAGE(message.find("launch: two_heads") != std::string::npos, message);
 }
 
 TEST_CASE("mutated texts are refused, or give programs that are sound") {
