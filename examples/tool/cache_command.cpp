@@ -20,7 +20,8 @@ int print_cache(bool clear) {
     std::printf("nothing is kept: %s\n", kept.trouble().c_str());
     return 0;
   }
-  if (clear) kept.clear();
+  std::vector<std::string> left;
+  if (clear) left = kept.clear();
   int64 bytes = 0;
   const std::vector<run::cache::entry> all = kept.entries();
   for (const run::cache::entry& e : all) {
@@ -31,6 +32,9 @@ int print_cache(bool clear) {
     bytes += e.bytes;
   }
   std::printf("%s: %zu kernels, %lld bytes\n", kept.folder().c_str(), all.size(), static_cast<long long>(bytes));
+  text why;
+  for (const std::string& l : left) why << (why.empty() ? "--clear: " : "; ") << l;
+  if (!left.empty()) fail(why);
   return 0;
 }
 

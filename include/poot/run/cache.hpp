@@ -50,7 +50,7 @@ class cache {
       const char* s = std::getenv(name);
       return std::string(s ? s : "");
     };
-    if (said("POOT_CACHE") == "off") return off("POOT_CACHE is off");
+    if (said("POOT_CACHE") == "off") return off(switched_off);
     long long bytes = default_bytes;
     if (const std::string wanted = said("POOT_CACHE_BYTES"); !wanted.empty()) {
       char* end = nullptr;
@@ -67,6 +67,8 @@ class cache {
   const std::string& folder() const { return folder_; }
   /// Why nothing is kept; empty where entries are.
   const std::string& trouble() const { return trouble_; }
+  /// What `trouble()` says where nobody wants anything kept.
+  static constexpr const char* switched_off = "POOT_CACHE is off";
 
   /// What was kept under `key`, if it is whole.
   std::optional<std::vector<uint8>> find(std::string_view key) const {
@@ -124,9 +126,15 @@ class cache {
       for (size_t k = i; k > 0 && all[k].used < all[k - 1].used; --k) std::swap(all[k], all[k - 1]);
     return all;
   }
-  /// Removes every entry.
-  void clear() const {
-    each_file([&](const std::string& name, const struct ::stat&) { ::unlink((folder_ + "/" + name).c_str()); });
+  /// Removes every entry. Returns what stays all the same, each with the reason.
+  std::vector<std::string> clear() const {
+    std::vector<std::string> left;
+    each_named([&](const std::string& name, const struct ::stat& about) {
+      const std::string path = folder_ + "/" + name;
+      if (!S_ISREG(about.st_mode)) left.push_back(path + " is no regular file");
+      else if (::unlink(path.c_str()) != 0 && errno != ENOENT) left.push_back(path + " cannot be removed: " + std::strerror(errno));
+    });
+    return left;
   }
 
  private:
@@ -225,13 +233,19 @@ class cache {
   /// Calls visit(name, about) for each entry and each file on its way to be one.
   template <class Visit>
   void each_file(Visit visit) const {
+    each_named([&](const std::string& name, const struct ::stat& about) {
+      if (S_ISREG(about.st_mode)) visit(name, about);
+    });
+  }
+  /// The same for whatever has such a name.
+  template <class Visit>
+  void each_named(Visit visit) const {
     ::DIR* const folder = usable() ? ::opendir(folder_.c_str()) : nullptr;
     if (!folder) return;
     while (const ::dirent* d = ::readdir(folder)) {
       const std::string name = d->d_name;
       struct ::stat about;
-      if ((is_entry(name) || is_temporary(name)) && ::fstatat(::dirfd(folder), d->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
-          S_ISREG(about.st_mode))
+      if ((is_entry(name) || is_temporary(name)) && ::fstatat(::dirfd(folder), d->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0)
         visit(name, about);
     }
     ::closedir(folder);

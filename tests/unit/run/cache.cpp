@@ -138,6 +138,12 @@ TEST_CASE("a link, a folder or a pipe in the place of an entry is none") {
   CHECK(!c.find("key"));
   keep(c, "key", 20);  // cannot, and says nothing
   CHECK(!c.find("key"));
+  keep(c, "another", 20);
+  REQUIRE(c.entries().size() == 1);
+  const std::vector<std::string> left = c.clear();  // the entry goes, the folder is named
+  CHECK(c.entries().empty());
+  REQUIRE(left.size() == 1);
+  CHECK(left[0] == path + " is no regular file");
 }
 
 TEST_CASE("a folder that cannot be used keeps nothing and says why") {

@@ -6,10 +6,13 @@
 #include <poot/emit/c_family.hpp>
 #include <poot/run/vulkan/loader.hpp>
 
+#include <cerrno>
 #include <cstdlib>
 #include <mutex>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 namespace poot::run::vulkan {
 
@@ -90,9 +93,10 @@ class instance {
       info.ppEnabledLayerNames = &layer;
       info.ppEnabledExtensionNames = &extension;
     }
-    check(vulkan.call().CreateInstance(&info, nullptr, &handle_),
-          validates_ ? "no instance could be made with the validation layer that POOT_VULKAN_VALIDATION asks for"
-                     : "no instance could be made");
+    const VkResult made = vulkan.call().CreateInstance(&info, nullptr, &handle_);
+    if (made == VK_ERROR_INCOMPATIBLE_DRIVER) fail(text{} << "vulkan: no instance could be made: " << explain(made) << missing_drivers().c_str());
+    check(made, validates_ ? "no instance could be made with the validation layer that POOT_VULKAN_VALIDATION asks for"
+                           : "no instance could be made");
     vulkan.load(call_, handle_);
     if (validates_)
       if (const auto create = vulkan.find<PFN_vkCreateDebugUtilsMessengerEXT>(handle_, "vkCreateDebugUtilsMessengerEXT")) {
@@ -100,6 +104,21 @@ class instance {
         check(create(handle_, &listener, nullptr, &messenger), "the validation layer cannot be heard");
       }
     find_devices();
+  }
+
+  /// Which of the files that the environment names in place of the installed drivers' cannot be opened.
+  static std::string missing_drivers() {
+    std::string all;
+    for (const char* variable : {"VK_DRIVER_FILES", "VK_ICD_FILENAMES"}) {
+      const char* const value = std::getenv(variable);
+      for (std::string rest = value ? value : ""; !rest.empty();) {
+        const std::string path = rest.substr(0, rest.find(':'));
+        rest.erase(0, path.size() + 1);
+        if (!path.empty() && ::access(path.c_str(), R_OK) != 0) all += std::string("; ") + variable + " names " + path + ": " + std::strerror(errno);
+      }
+      if (value && *value) break;  // as the loader reads them
+    }
+    return all;
   }
 
   static VKAPI_ATTR VkBool32 VKAPI_CALL listen(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
