@@ -4,13 +4,12 @@
 #include "bench_report.hpp"
 #include "commands.hpp"
 #include "device.hpp"
+#include "options.hpp"
 
 #include <poot/ir/interpret.hpp>
 #include <poot/plan/compile.hpp>
 #include <poot/run/extents.hpp>
 #include <poot/run/host/memory.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -198,9 +197,19 @@ class bench {
   std::vector<contestant> contestants_;
 };
 
+/// The pattern of the names that are asked for.
+std::regex names_of(const bench_arguments& a) {
+  if (a.only.size() > 200) fail("--only: a pattern of more than 200 characters");  // std::regex recurses over long ones
+  try {
+    return std::regex(a.only);
+  } catch (const std::regex_error& e) {
+    fail(text{} << "--only " << a.only << ": is no regular expression: " << e.what());
+  }
+}
+
 /// The workloads whose names match; all of them, on devices other than the host those small enough for a software GPU.
 std::vector<workload> chosen(const bench_arguments& a) {
-  const std::regex only(a.only);
+  const std::regex only = names_of(a);
   std::vector<workload> all;
   for (workload& w : workloads())
     if (std::regex_search(w.name, only) && (a.device == "host" || !a.only.empty() || w.small)) all.push_back(std::move(w));
@@ -208,7 +217,7 @@ std::vector<workload> chosen(const bench_arguments& a) {
 }
 
 void measure_planning(const bench_arguments& a, const report& out) {
-  const std::regex only(a.only);
+  const std::regex only = names_of(a);
   double before = 0;
   for (int64 count : planned_counts) {
     if (!std::regex_search(planning_name(count), only)) continue;
@@ -224,7 +233,7 @@ void measure_planning(const bench_arguments& a, const report& out) {
 
 /// What replay saves the host, of dispatches that take no time themselves.
 void measure_replay(const bench_arguments& a, const report& out) {
-  if (!std::regex_search(replay_name, std::regex(a.only))) return;
+  if (!std::regex_search(replay_name, names_of(a))) return;
   std::vector<std::unique_ptr<device>> devices;
   std::vector<contestant> all;
   const float x[16]{};
@@ -252,14 +261,13 @@ void check_only(const bench_arguments& a, const std::vector<workload>& found) {
   if (a.device != "host") names.push_back(replay_name);
   text all;
   for (const std::string& n : names) {
-    if (std::regex_search(n, std::regex(a.only))) return;
+    if (std::regex_search(n, names_of(a))) return;
     all << (all.empty() ? "" : ", ") << n;
   }
   fail(text{} << "--only " << a.only << ": no workload has such a name; they are " << all);
 }
 
 int run_bench(const bench_arguments& a) {
-  if (a.only.size() > 200) fail("--only: a pattern of more than 200 characters");  // std::regex recurses over long ones
   const std::vector<workload> found = chosen(a);
   check_only(a, found);
   const bool on_host = a.device == "host";
@@ -293,8 +301,8 @@ void add_bench_command(CLI::App& app, outcome& result) {
   command->add_flag("--json", a->json, "One JSON object a line, with the keys of benchmarks/peers/README.md");
   command->add_option("--only", a->only, "A regular expression on the names of workloads; without it, a device other than the host measures those small enough for a software GPU");
   add_device_option(*command, a->device);
-  command->add_option("--threads", a->threads, "0: one for each processor")->capture_default_str()->check(CLI::Range(0, 1024));
-  command->add_option("--seconds", a->seconds, "For each contestant of a workload")->capture_default_str()->check(CLI::PositiveNumber);
+  add_threads_option(*command, a->threads);
+  command->add_option("--seconds", a->seconds, "For each contestant of a workload")->capture_default_str()->check(number(1e-3, 86400));
   command->callback([a, &result] { result.status = run_bench(*a); });
 }
 

@@ -168,6 +168,7 @@ std::vector<std::string> case_files(const std::vector<std::string>& paths) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
   for (const std::string& path : paths) {
+    if (!fs::exists(path)) fail(text{} << path << ": cannot open: No such file or directory");
     if (!fs::is_directory(path)) {
       files.push_back(path);
       continue;
@@ -225,7 +226,9 @@ int run_cases(const std::vector<std::string>& paths, const std::string& device) 
   for (const std::string& path : case_files(paths)) {
     const case_report r = run_case(path, on);
     const char* const words[] = {"PASS", "FAIL", "SKIP"};
-    std::printf("%s %s%s%s%s%s\n", words[static_cast<int>(r.outcome)], r.name.c_str(), r.why.empty() ? "" : " ",
+    std::FILE* const to = r.outcome == verdict::fail ? stderr : stdout;
+    if (to == stderr) std::fflush(stdout);  // in the order of the cases, where both end in one place
+    std::fprintf(to, "%s %s%s%s%s%s\n", words[static_cast<int>(r.outcome)], r.name.c_str(), r.why.empty() ? "" : " ",
                 r.why.c_str(), r.note.empty() ? "" : " ", r.note.c_str());
     ++count[static_cast<int>(r.outcome)];
   }

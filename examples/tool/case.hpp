@@ -18,7 +18,7 @@ struct case_report {
 case_report run_case(const std::string& path, const std::vector<std::unique_ptr<executor>>& on);
 
 /// Runs the files, and the `.case.json` files below the folders, among `paths`, on the interpreter and the host or on one
-/// device; prints one line for each and a count.
+/// device; prints one line for each, on stderr where it fails, and a count.
 /// Returns the exit status: 1 if one failed, or if there was none.
 int run_cases(const std::vector<std::string>& paths, const std::string& device = {});
 

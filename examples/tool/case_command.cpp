@@ -2,6 +2,7 @@
 
 #include "case.hpp"
 #include "commands.hpp"
+#include "device.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -11,8 +12,8 @@ void add_case_command(CLI::App& app, outcome& result) {
   CLI::App* command = app.add_subcommand("case", "Run cases on the interpreter and the host, or on one device, and compare their values");
   auto paths = std::make_shared<std::vector<std::string>>();
   auto device = std::make_shared<std::string>();
-  command->add_option("files", *paths, "Case files, or folders that hold .case.json files")->required()->check(CLI::ExistingPath);
-  command->add_option("--device", *device, "Only this one: host, vulkan, or vulkan:N as `poot devices` numbers them");
+  command->add_option("files", *paths, "Case files, or folders that hold .case.json files")->required();
+  add_device_option(*command, *device);
   command->callback([paths, device, &result] { result.status = run_cases(*paths, *device); });
 }
 

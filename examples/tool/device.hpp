@@ -37,7 +37,9 @@ class device {
   virtual machine_limits measure_limits() = 0;
 };
 
-/// Throws `error` for a name that is no device, and where there is none of that number.
+/// Throws `error` for a name that no device can have; opens none.
+void check_device(const std::string& name);
+/// Throws `error` as that does, and where there is none of that number.
 /// Without `replay`, which only devices other than the host have, each launch of a run is submitted and waited for.
 std::unique_ptr<device> open_device(const std::string& name, int threads, bool replay = true);
 /// The same, each kind in its own file.
@@ -45,7 +47,7 @@ std::unique_ptr<device> open_host(int threads);
 std::unique_ptr<device> open_vulkan(int index, bool replay);
 /// Lists the Vulkan devices that are found, what was measured of them, and why others cannot be used.
 void print_vulkan_devices();
-/// Adds `--device` to a command.
+/// Adds `--device` to a command; its name is checked with the command line.
 void add_device_option(CLI::App& command, std::string& name);
 
 /// A device over an executor of the library; they all have one interface.

@@ -3,11 +3,10 @@
 #include "commands.hpp"
 #include "diagram.hpp"
 #include "model_file.hpp"
+#include "options.hpp"
 
 #include <poot/io/replacement_file.hpp>
 #include <poot/plan/explain.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 
@@ -51,6 +50,7 @@ void print_stages(const plan::program_view& apart, const plan::program_view& p) 
 }
 
 int explain(const explain_arguments& a) {
+  if (!a.html.empty() && same_file(a.html, a.file)) fail(text{} << "--html " << a.html << ": is the model's own file");
   const target where = find_target(a.target);
   const plan::program fused = read_program(a.file, where, {});
   plan::options wanted;
@@ -74,9 +74,8 @@ int explain(const explain_arguments& a) {
 void add_explain_command(CLI::App& app, outcome& result) {
   CLI::App* command = app.add_subcommand("explain", "Say why each region is one, what it saves, what nearly was one, and what each stage did");
   auto a = std::make_shared<explain_arguments>();
-  command->add_option("file", a->file, "Graph text (.poot), the text of a program, or a decoder in a GGUF file (its step of one token)")->required();
-  command->add_option("--target", a->target, "What to plan for: host, cuda_sm90a, vulkan_lavapipe and others")->capture_default_str();
-  command->add_option("--html", a->html, "Also draw the graph into this file, unfused and fused, with a switch between the two");
+  add_model_options(*command, a->file, "Graph text (.poot), the text of a program, or a decoder in a GGUF file (its step of one token)", a->target);
+  command->add_option("--html", a->html, "Also draw the graph into this file, unfused and fused, with a switch between the two")->check(file_name());
   command->callback([a, &result] { result.status = explain(*a); });
 }
 

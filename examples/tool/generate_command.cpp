@@ -3,10 +3,9 @@
 #include "batch.hpp"
 #include "chat.hpp"
 #include "commands.hpp"
+#include "options.hpp"
 
 #include <poot/run/host/check.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -112,11 +111,11 @@ void generate_one(language_model& model, language_model* other, const generate_a
 }
 
 int generate(const generate_arguments& a) {
-  if (!(a.choose.temperature >= 0)) fail("--temperature: must be a number");
+  if (a.no_replay && a.device == "host") fail("--no-replay: the host calls its kernels, there is nothing to replay");
   if (a.choose.temperature == 0 && (a.choose.top_k > 0 || a.choose.top_p < 1 || a.choose.min_p > 0))
     fail("--top-k, --top-p and --min-p: they say what is drawn from, and without --temperature nothing is drawn");
-  if (!(a.choose.top_p > 0 && a.choose.top_p <= 1)) fail("--top-p: must be above 0 and at most 1");
-  if (!(a.choose.min_p == 0 || (a.choose.min_p >= 0x1p-64f && a.choose.min_p <= 1))) fail("--min-p: must be 0, or from 2^-64 to 1");
+  if (a.choose.top_p == 0) fail("--top-p: must be above 0 and at most 1");
+  if (a.choose.min_p != 0 && a.choose.min_p < 0x1p-64f) fail("--min-p: must be 0, or from 2^-64 to 1");
   model_options options;
   options.device = a.device;
   options.threads = a.threads;
@@ -159,19 +158,19 @@ int generate(const generate_arguments& a) {
 void add_generate_command(CLI::App& app, outcome& result) {
   CLI::App* command = app.add_subcommand("generate", "Generate text with a model in a GGUF file: text on stdout, figures on stderr");
   auto a = std::make_shared<generate_arguments>();
-  command->add_option("model", a->model, "The GGUF file")->required()->check(CLI::ExistingFile);
+  command->add_option("model", a->model, "The GGUF file")->required()->check(file_name());
   CLI::Option* const prompt = command->add_option("-p,--prompt", a->prompt, "Text to continue");
-  command->add_option("-n,--tokens", a->tokens, "Tokens to generate at most")->capture_default_str()->check(CLI::Range(1, 1 << 30));
-  CLI::Option* const batch = command->add_option("--batch", a->batch, "A file of texts to continue, one a line: many at once, written in their order, each as it is alone")->excludes(prompt);
+  command->add_option("-n,--tokens", a->tokens, "Tokens to generate at most")->capture_default_str()->check(whole_number(1, 1 << 30));
+  CLI::Option* const batch = command->add_option("--batch", a->batch, "A file of texts to continue, one a line: many at once, written in their order, each as it is alone")->excludes(prompt)->check(file_name());
   command->add_flag("--chat", a->chat, "The prompt is a user's message, and the answer is written; as tokenizer.chat_template of the file says")->excludes(batch);
-  command->add_option("--temperature", a->choose.temperature, "0: always the likeliest token")->capture_default_str()->check(CLI::Range(0.0, 1e6));
-  command->add_option("--top-k", a->choose.top_k, "Draw from so many of the likeliest tokens; 0: from all")->capture_default_str()->check(CLI::Range(0, 1 << 24));
-  command->add_option("--top-p", a->choose.top_p, "Draw from the likeliest that have this probability together; 1: from all")->capture_default_str();
-  command->add_option("--min-p", a->choose.min_p, "Draw from those that have this part of the greatest probability; 0: from all")->capture_default_str();
-  command->add_option("--seed", a->choose.seed, "Of the draws: a number below 2^32. The same tokens on every device")->capture_default_str();
+  command->add_option("--temperature", a->choose.temperature, "0: always the likeliest token")->capture_default_str()->check(number(0, 1e6));
+  command->add_option("--top-k", a->choose.top_k, "Draw from so many of the likeliest tokens; 0: from all")->capture_default_str()->check(whole_number(0, 1 << 24));
+  command->add_option("--top-p", a->choose.top_p, "Draw from the likeliest that have this probability together; 1: from all")->capture_default_str()->check(number(0, 1));
+  command->add_option("--min-p", a->choose.min_p, "Draw from those that have this part of the greatest probability; 0: from all")->capture_default_str()->check(number(0, 1));
+  command->add_option("--seed", a->choose.seed, "Of the draws: a number below 2^32. The same tokens on every device")->capture_default_str()->check(whole_number(0, 0xffffffff));
   add_device_option(*command, a->device);
-  command->add_option("--threads", a->threads, "0: one for each processor")->capture_default_str()->check(CLI::Range(0, 1024));
-  command->add_option("--context", a->context, "Positions to keep; 0: the model's own, at most 4096")->capture_default_str()->check(CLI::Range(0, 1 << 30));
+  add_threads_option(*command, a->threads);
+  command->add_option("--context", a->context, "Positions to keep; 0: the model's own, at most 4096")->capture_default_str()->check(whole_number(0, 1 << 30));
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");
   command->add_flag("--no-replay", a->no_replay, "Submit launches one by one, where the device would replay those of a token together");
   command->add_flag("--check", a->check, "Run every region fused and unfused and name the first value that differs; compare every logit's bits")->excludes(batch);

@@ -2,10 +2,10 @@
 
 #include "commands.hpp"
 #include "model_file.hpp"
+#include "options.hpp"
 
 #include <poot/plan/explain.hpp>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
@@ -125,8 +125,7 @@ int print_plan(const plan_arguments& a) {
 void add_plan_command(CLI::App& app, outcome& result) {
   CLI::App* command = app.add_subcommand("plan", "Show how a model is run: its dispatches, what they save, and what stayed apart");
   auto a = std::make_shared<plan_arguments>();
-  command->add_option("file", a->file, "Graph text (.poot), the text of a program, or a decoder in a GGUF file (its step of one token)")->required();
-  command->add_option("--target", a->target, "What to plan for: host, cuda_sm90a, vulkan_lavapipe and others")->capture_default_str();
+  add_model_options(*command, a->file, "Graph text (.poot), the text of a program, or a decoder in a GGUF file (its step of one token)", a->target);
   CLI::Option* json_flag = command->add_flag("--json", a->as_json, "As JSON, with every value's op and type");
   command->add_flag("--text", a->as_text, "As the text of a program, which `poot plan` and `poot run` read")->excludes(json_flag);
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");

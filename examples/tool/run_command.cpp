@@ -3,10 +3,9 @@
 #include "commands.hpp"
 #include "device.hpp"
 #include "model_file.hpp"
+#include "options.hpp"
 
 #include <poot/io/npy.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -64,6 +63,22 @@ void check_names(const std::string& file, const ir::graph_view& g, const std::ve
   }
 }
 
+/// Refuses a result in the place of the model, of an array that is read, or of another result; a state's new value may
+/// replace the old one.
+void check_files(const std::string& file, const ir::graph_view& g, const std::vector<named_file>& in, const std::vector<named_file>& out) {
+  const auto refuse = [](const named_file& o, const text& why) { fail(text{} << "--out " << o.name << '=' << o.path << ": is the file of " << why); };
+  for (const named_file& o : out) {
+    if (same_file(o.path, file)) refuse(o, "the model");
+    for (const named_file& i : in)
+      if (same_file(o.path, i.path) && !(i.name == o.name && g[g.find_leaf(i.name)].kind == ir::op::state))
+        refuse(o, text{} << "--in " << i.name << " as well");
+    for (const named_file& other : out) {
+      if (&other == &o) break;
+      if (same_file(o.path, other.path)) refuse(o, text{} << "--out " << other.name << " as well");
+    }
+  }
+}
+
 /// Arrays of files, and copies of those that a program writes or that are not aligned.
 class arrays {
  public:
@@ -82,27 +97,36 @@ class arrays {
   std::vector<std::vector<uint64>> copies_;
 };
 
+/// Errors of `step` begin with the file.
+template <class Step>
+void naming(const std::string& file, Step step) {
+  try {
+    step();
+  } catch (const error& e) {
+    fail(text{} << file << ": " << e.what());
+  } catch (const std::bad_alloc&) {
+    fail(text{} << file << ": out of memory");
+  }
+}
+
 int run_file(const run_arguments& a) {
   const std::vector<named_file> in = split(a.in, "--in"), out = split(a.out, "--out");
   const std::unique_ptr<device> on = open_device(a.device, a.threads);
   plan::program planned = read_program(a.file, on->target(), {.fuse = !a.unfused});
   check_names(a.file, planned.graph, in, out);
-  on->add_entry("main", std::move(planned));
+  check_files(a.file, planned.graph, in, out);
+  naming(a.file, [&] { on->add_entry("main", std::move(planned)); });
   const plan::program_view& p = on->program("main");
   arrays given;
   for (const named_file& f : in) {
     const bool is_state = p.graph[p.graph.find_leaf(f.name)].kind == ir::op::state;
     const run::buffer b = given.open(f.path, is_state);
-    try {
-      on->bind("main", f.name, b);
-    } catch (const error& e) {
-      fail(text{} << f.path << ": " << e.what());
-    }
+    naming(f.path, [&] { on->bind("main", f.name, b); });
   }
   std::fprintf(stderr, "running %s: %zu dispatches, %s, %s\n", a.file.c_str(), p.dispatch_count(), on->description().c_str(),
                a.unfused ? "unfused" : "fused");
   const auto start = std::chrono::steady_clock::now();
-  on->run("main");
+  naming(a.file, [&] { on->run("main"); });
   std::fprintf(stderr, "ran in %.3f ms\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() * 1e3);
   for (const named_file& f : out) {
     const run::buffer b = on->result("main", f.name);
@@ -119,11 +143,11 @@ int run_file(const run_arguments& a) {
 void add_run_command(CLI::App& app, outcome& result) {
   CLI::App* command = app.add_subcommand("run", "Run a model once with arrays from .npy files");
   auto a = std::make_shared<run_arguments>();
-  command->add_option("file", a->file, "Graph text (.poot), or the text of a program")->required();
+  command->add_option("file", a->file, "Graph text (.poot), or the text of a program")->required()->check(file_name());
   command->add_option("--in", a->in, "NAME=FILE.npy for an input, a weight or a state (else zero); may be repeated");
   command->add_option("--out", a->out, "NAME=FILE.npy for a result or a state's new value; the file is replaced; may be repeated");
   add_device_option(*command, a->device);
-  command->add_option("--threads", a->threads, "0: one for each processor")->capture_default_str()->check(CLI::Range(0, 1024));
+  add_threads_option(*command, a->threads);
   command->add_flag("--unfused", a->unfused, "One dispatch per equation; the same bits");
   command->callback([a, &result] { result.status = run_file(*a); });
 }

@@ -2,14 +2,13 @@
 
 #include "commands.hpp"
 #include "model_file.hpp"
+#include "options.hpp"
 
 #include <poot/emit/write.hpp>
 #include <poot/kernel/generate.hpp>
 #include <poot/run/hiprtc.hpp>
 #include <poot/run/nvrtc.hpp>
 #include <poot/run/occupancy.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <functional>
@@ -92,10 +91,9 @@ int print_text(const text_arguments& a) {
 }  // namespace
 
 void add_text_command(CLI::App& app, outcome& result) {
-  CLI::App* command = app.add_subcommand("text", "Print the kernels of a model as a target's compiler reads them");
+  CLI::App* command = app.add_subcommand("text", "Print the kernels of a model as a target's compiler reads them: CUDA, HIP, GLSL for Vulkan, C++ for the host");
   auto a = std::make_shared<text_arguments>();
-  command->add_option("file", a->file, "Graph text (.poot), the text of a program, or a decoder in a GGUF file")->required();
-  command->add_option("--target", a->target, "cuda_… for CUDA, hip_… for HIP, vulkan_… for GLSL, host for C++")->capture_default_str();
+  add_model_options(*command, a->file, "Graph text (.poot), the text of a program, or a decoder in a GGUF file", a->target);
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");
   command->add_flag("--resources", a->resources, "Compile them, and print registers, shared memory, stack and occupancy");
   command->callback([a, &result] { result.status = print_text(*a); });

@@ -9,6 +9,7 @@
 #if __has_include(<vulkan/vulkan_core.h>)
 #include "vulkan_limits.hpp"
 
+#include <poot/run/cache.hpp>
 #include <poot/run/vulkan/device.hpp>
 
 namespace poot::tool {
@@ -55,15 +56,28 @@ void print_device(const run::vulkan::found_device& d, int index) {
   }
 }
 
+/// Says once on stderr why every run compiles its kernels anew, unless that is wanted.
+void warn_of_cache() {
+  static const bool said = [] {
+    const run::cache kept = run::cache::from_environment();
+    const bool is_wanted = kept.trouble() != run::cache::switched_off;
+    if (is_wanted && !kept.trouble().empty()) std::fprintf(stderr, "no kernel is kept on disk: %s\n", kept.trouble().c_str());
+    return true;
+  }();
+  static_cast<void>(said);
+}
+
 }  // namespace
 
 std::unique_ptr<device> open_vulkan(int index, bool replay) {
+  warn_of_cache();
   run::vulkan::device_options wanted;
   wanted.replay = replay;
   return std::make_unique<vulkan_device>(run::vulkan::opened_device::get(index, wanted));
 }
 
 void print_vulkan_devices() {
+  warn_of_cache();
   try {
     int index = 0;
     for (const run::vulkan::found_device& d : run::vulkan::instance::get().devices()) {

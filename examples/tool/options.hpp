@@ -1,0 +1,27 @@
+#pragma once
+/// Options that several commands have, and the rules for what is given to them.
+
+#include <poot/core/dtype.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace poot::tool {
+
+/// The rule of an option that takes a whole number, from `least` to `most`, written as digits.
+CLI::Validator whole_number(int64 least, int64 most);
+/// The rule of an option that takes a number from `least` to `most`.
+CLI::Validator number(double least, double most);
+/// The rule of an option that takes the name of a file: it is not empty.
+CLI::Validator file_name();
+
+/// Adds the model's file, of which `what` says what it may hold, and `--target`.
+void add_model_options(CLI::App& command, std::string& file, const std::string& what, std::string& target);
+/// Adds `--threads`.
+void add_threads_option(CLI::App& command, int& threads);
+
+/// Whether bytes written to one path would be read at the other: they are one, links followed. Neither needs to be there.
+bool same_file(const std::string& a, const std::string& b);
+
+}  // namespace poot::tool
