@@ -41,6 +41,14 @@ class graph_patterns : protected graph_source {
     return by_recip ? add(op::mul, {e, add(op::recip, {sum})}) : add(op::div, {e, sum});
   }
 
+  /// The softmax of x beside a score of its own for each row, which takes part in the greatest and in the sum.
+  uint32 softmax_with_sink(uint32 x) {
+    const int axis = rank(x) - 1;
+    const uint32 sink = chance(70) ? leaf_of({extent(1)}, f32) : number(f32, 0);
+    const uint32 greatest = add(op::max, {add(op::reduce_max, {x}, {axis}), sink}), e = add(op::exp, {add(op::sub, {x, greatest})});
+    return add(op::div, {e, add(op::add, {add(op::reduce_sum, {e}, {axis}), add(op::exp, {add(op::sub, {sink, greatest})})})});
+  }
+
   void log_softmax() {
     const uint32 x = float_rows();
     const int axis = rank(x) - 1;
@@ -88,7 +96,7 @@ class graph_patterns : protected graph_source {
       const uint32 key = g_.leaf(op::iota, space, {axes + 1, 1}), row = g_.leaf(op::iota, space, {axes, 1});
       s = add(op::select, {add(op::le, {key, row}), s, number(f32, -std::numeric_limits<double>::infinity())});
     }
-    const uint32 p = softmax(s);
+    const uint32 p = chance(20) ? softmax_with_sink(s) : softmax(s);
     const uint32 o = add(op::matmul, {p, v}, {0}, type_of(chance(80) ? f32 : bf16));
     if (chance(50)) add(op::reshape, {add(op::transpose, {o}, {1, 0, 2})}, {}, type_of(element(o), rows, heads.code * depth.code));
   }

@@ -219,10 +219,14 @@ constexpr typing type_rope(view<int64> at, view<tensor_type> in) {
   return {x};
 }
 
-/// attrs: the bits of scale and softcap in f32, 0 for no softcap. Entry i of an extent of q reads entry i / (q's / k's) of k.
+/// attrs: the bits of scale and softcap in f32, 0 for no softcap; whether the last operand is a sink. Entry i of an extent of q
+/// reads entry i / (q's / k's) of k.
 constexpr typing type_attention(view<int64> at, view<tensor_type> in, dtype declared) {
-  if (at.size() != 2) return refuse(rule::attribute_count);
-  if (in.size() < 3 || in.size() > 5) return refuse(rule::operand_count);
+  if (at.size() != 3) return refuse(rule::attribute_count);
+  const bool has_sink = at[2] != 0;
+  if (at[2] >> 1) return refuse(rule::attention_sink);
+  const size_t masks_end = in.size() - (has_sink ? 1 : 0);
+  if (in.size() < 3 || masks_end < 3 || masks_end > 5) return refuse(rule::operand_count);
   const auto is_finite = [](int64 bits) { return bits >= 0 && bits <= 0xffffffff && (bits >> 23 & 0xff) != 0xff; };
   if (!is_finite(at[0]) || !is_finite(at[1]) || (at[1] >> 31 && at[1])) return refuse(rule::attention_scale);
   const tensor_type &q = in[0], &k = in[1], &v = in[2];
@@ -242,11 +246,17 @@ constexpr typing type_attention(view<int64> at, view<tensor_type> in, dtype decl
   }
   const tensor_type scores = q.with(q.rank - 1, k.extents[k.rank - 2]);
   bool chooses = false;
-  for (size_t i = 3; i < in.size(); ++i) {
+  for (size_t i = 3; i < masks_end; ++i) {
     tensor_type stretched = scores;
     const bool fits = !chooses && (in[i].element == dtype::i32 || (i == 3 && in[i].element == dtype::f32));
     if (!fits || !broadcast_into(stretched, in[i]) || !stretched.same_extents(scores)) return refuse(rule::attention_mask, static_cast<int>(i));
     chooses = in[i].element == dtype::i32;
+  }
+  if (has_sink) {
+    const tensor_type &sink = in[masks_end], column = q.with(q.rank - 1, extent(1));
+    tensor_type stretched = column;
+    const bool fits = is_float(sink.element) && sink.element != dtype::f64;
+    if (!fits || !broadcast_into(stretched, sink) || !stretched.same_extents(column)) return refuse(rule::attention_sink, static_cast<int>(masks_end));
   }
   return {q.with(q.rank - 1, v.last()).with(declared)};
 }

@@ -1,10 +1,10 @@
 #pragma once
 /// Attention, decode and prefill: one workgroup for each query of each head, in the order that numerics.md defines.
 ///
-///   q[…, L, D]  k[…, S, D]  v[…, S, E]  masks that broadcast into […, L, S]   →   […, L, E]
+///   q[…, L, D]  k[…, S, D]  v[…, S, E]  masks that broadcast into […, L, S]  a sink, into […, L, 1]   →   […, L, E]
 ///   for each chunk of 256 keys   invocations take keys: scores, their greatest m, p = exp(s − m), the sum l of p in the
 ///                                order of rows; then columns: o = Σ p · v
-///   all chunks joined            M = max m, a = exp(m − M), the result Σ a · o / Σ a · l
+///   all chunks joined            M = max m, a = exp(m − M), the result Σ a · o / Σ a · l; a sink is one m more, with l = 1, o = 0
 ///
 /// m, l and o of every chunk stay in shared memory, which bounds the keys (ir/attention_memory.hpp).
 
@@ -65,6 +65,18 @@ class attention_code {
     return base;
   }
 
+  constexpr bool has_sink() const { return g_.attrs(e_)[2] != 0; }
+  constexpr size_t masks_end() const { return in_.size() - (has_sink() ? 1 : 0); }
+  constexpr number sink() {
+    const uint32 id = in_[masks_end()];
+    const tensor_type& q = g_.type(in_[0]);
+    position where = at_;
+    where.at[q.rank - 1] = 0u;
+    where.flat = row_;
+    const word index = shape_.index(id, q.with(q.rank - 1, extent(1)), where);
+    return value_of(load_element(k_, code_.input(id), g_.type(id).element, index));
+  }
+
   static constexpr uint32 run_of(const tensor_type& t) { return detail::divides_row(4, t) ? 4 : 1; }
 
   static constexpr number greater(number a, number b) {
@@ -93,7 +105,7 @@ class attention_code {
     position where = at_;
     where.at[q.rank - 1] = key;
     where.flat = row_ * keys_ + key;
-    for (size_t i = 3; i < in_.size(); ++i) {
+    for (size_t i = 3; i < masks_end(); ++i) {
       const dtype t = g_.type(in_[i]).element;
       const scalar mask = load_element(k_, code_.input(in_[i]), t, shape_.index(in_[i], space, where));
       bits = t == dtype::i32 ? select(same(mask.bits, 0u), minus_infinity, bits) : to_bits(add(from_bits(bits), value_of(mask)));
@@ -173,6 +185,12 @@ class attention_code {
       const number before = k_.read(most);
       k_.assign(most, greater(before, k_.load<number>(greatest_, i)));
     });
+    number own_sink{};
+    if (has_sink()) {
+      own_sink = sink();
+      const number before = k_.read(most);
+      k_.assign(most, greater(before, own_sink));
+    }
     k_.barrier();
     k_.for_(lane_, chunks, width_, [&](word i) {  // from here on the weight of each chunk
       k_.store(greatest_, i, exp(sub(k_.load<number>(greatest_, i), k_.read(most))));
@@ -182,7 +200,8 @@ class attention_code {
       const number weight = k_.load<number>(greatest_, i), l = k_.load<number>(sums_, i), before = k_.read(sum);
       k_.assign(sum, multiply_add(e_.sum, weight, l, before));
     });
-    const number all = k_.read(sum);
+    number all = k_.read(sum);
+    if (has_sink()) all = add(all, exp(sub(own_sink, k_.read(most))));
     const uint32 run = run_of(e_.type);
     const flag empty = same(keys_, 0u);
     k_.for_(lane_ * word(run), columns_, width_ * run, [&](word c) {

@@ -43,6 +43,9 @@ struct merge_group {  // [KV, H/KV, L, D] to [H, L, D]
     a.declared = type_of(in[0].element, in[0].extents[0].code * in[0].extents[1].code, in[0].extents[2], in[0].extents[3]);
   }
 };
+struct with_last_of_ones {  // [H] to [H,1,1]
+  constexpr void operator()(dsl::attributes& a, const tensor_type* in) const { a.declared = type_of(in[0].element, in[0].extents[0], 1, 1); }
+};
 struct keys_of {  // i32[L] for keys [..., L, D]
   constexpr tensor_type operator()(const tensor_type& t) const { return type_of(dtype::i32, t.rank < 2 ? t.last() : t.extents[t.rank - 2]); }
 };
@@ -105,6 +108,15 @@ constexpr auto attend(Q q, K k, V v, Seen seen, Scale scale, Cap cap) {
   return dsl::matmul(softmax(dsl::select(seen, scores, number<-std::numeric_limits<double>::infinity()>)), v);
 }
 
+/// attend with a score of each head that has no value, sinks[H] for q[H,T,D], in any float type: a query may weigh all values
+/// little. Learned sinks: GPT-OSS.
+template <dsl::handle Q, dsl::handle K, dsl::handle V, dsl::handle Seen, dsl::operand Scale, dsl::handle Sinks>
+constexpr auto attend_with_sinks(Q q, K k, V v, Seen seen, Scale scale, Sinks sinks) {
+  const auto scores = dsl::select(seen, dsl::matmul_t(q, k) * scale, number<-std::numeric_limits<double>::infinity()>);
+  const auto sink = dsl::cast_like(dsl::apply<ir::op::reshape>(detail::with_last_of_ones{}, sinks), q);  // [H,1,1]
+  return dsl::matmul(softmax_with_sink(scores, sink), v);
+}
+
 /// q[H,T,D], k and v [KV,L,D], positions i32[T] of the queries: key j is seen from positions ≥ j. Keys and values may be
 /// narrower than the queries; the result is [H,T,D] in the queries' element type.
 template <dsl::handle Q, dsl::handle K, dsl::handle V, dsl::handle Positions>
@@ -114,6 +126,15 @@ constexpr auto attention(Q q, K k, V v, Positions positions) {
   const auto values = repeat_heads(dsl::cast_like(v, q), heads);
   const auto seen = causal(dsl::iota_from<detail::keys_of>(keys), positions);
   return attend(q, keys, values, seen, dsl::literal_from<detail::reciprocal_root_of_last>(q));
+}
+/// The same with sinks[H].
+template <dsl::handle Q, dsl::handle K, dsl::handle V, dsl::handle Positions, dsl::handle Sinks>
+constexpr auto attention(Q q, K k, V v, Positions positions, Sinks sinks) {
+  const auto heads = dsl::extent_of<0>(q);
+  const auto keys = repeat_heads(dsl::cast_like(k, q), heads);
+  const auto values = repeat_heads(dsl::cast_like(v, q), heads);
+  const auto seen = causal(dsl::iota_from<detail::keys_of>(keys), positions);
+  return attend_with_sinks(q, keys, values, seen, dsl::literal_from<detail::reciprocal_root_of_last>(q), sinks);
 }
 
 }  // namespace poot::nn

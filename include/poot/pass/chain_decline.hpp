@@ -12,7 +12,7 @@ enum class chain_check : uint8 {
   read_elsewhere, narrow_value, element_type, no_kernel, grid_limit,
   // attention
   workgroup_memory, reciprocal_softmax, softmax_form, softmax_axis, softmax_shift, step_between, moved_inside, scale_form, softcap_form, mask_form, mask_value, operand_order,
-  single_key_head, heads_differ, unbounded_length, strict,
+  single_key_head, heads_differ, unbounded_length, strict, sink_shape, sink_kept, sink_form,
   // rope
   turn_form, pair_order, tables, turned_width,
   // packed weights
@@ -44,6 +44,9 @@ constexpr std::string_view explain(chain_check c) {
     case chain_check::heads_differ: return "heads_differ: the heads of keys and values are not alike, or not a part of the queries'";
     case chain_check::unbounded_length: return "unbounded_length: nothing bounds the number of keys";
     case chain_check::strict: return "strict: recognising the chain would move its division";
+    case chain_check::sink_shape: return "sink_shape: a sink is one number for each head or query, one column beside the scores";
+    case chain_check::sink_kept: return "sink_kept: the weight of the sink, and no other, is dropped before the values";
+    case chain_check::sink_form: return "sink_form: a sink joins the finished scores, the same in their greatest and in the sum of exponentials";
     case chain_check::turn_form: return "turn_form: the pairs do not become a*c - b*s and b*c + a*s";
     case chain_check::pair_order: return "pair_order: the elements of a pair are neither half of the turned ones apart nor adjacent";
     case chain_check::tables: return "tables: the pairs do not turn by one table of cos and one of sin";

@@ -6,20 +6,24 @@
 ///   %3 = reduce_max %2; %4 = sub %2, %3; %5 = exp %4; %6 = reduce_sum %5; %7 = div %5, %6; %8 = matmul %7, %v
 ///   →   %8 = attention %q, %k, %v, %c {scale=…}
 /// Between the scale and the softmax may stand a softcap, cap · tanh(s / cap), and a mask to add. Of keys and values,
-/// widening casts and copies of heads for the queries of a group are left out.
+/// widening casts and copies of heads for the queries of a group are left out. A sink, a score that has no value, is the last operand:
+///   %3 = concat %2, %sink; …softmax…; %8 = slice %7 (without the sink)
+///   %4 = max %3, %sink; …; %9 = exp (sub %sink, %4); %10 = add %6, %9; %7 = div %5, %10
 
 #include <poot/core/target.hpp>
 #include <poot/ir/analysis.hpp>
 #include <poot/ir/attention_memory.hpp>
+#include <poot/pass/attention_operands.hpp>
+#include <poot/pass/attention_softmax.hpp>
 #include <poot/pass/rewriter.hpp>
 
 namespace poot::pass {
 
 namespace detail {
 
-class attention_chain {
+class attention_chain : attention_softmax {
  public:
-  constexpr attention_chain(const graph_view& g, const vec<uint32>& uses, uint32 root) : g_(g), uses_(uses.data()), root_(root) {}
+  constexpr attention_chain(const graph_view& g, const vec<uint32>& uses, uint32 root) : attention_softmax(g), read_(g), uses_(uses.data()), root_(root) {}
 
   /// Whether `root` is a contraction of a softmax whose scores are a contraction; else there is no chain.
   constexpr bool find() {
@@ -31,20 +35,24 @@ class attention_chain {
       if (!read_softmax(other, p)) return false;
       fail_at(root_, chain_check::operand_order);
     } else if (p.at != read) {
-      fail_at(read, check_of_step(read));
+      if (g_[read].kind == op::slice && first(read) == p.at) column_ = column_behind(p.weights);
+      if (column_ != none) read_column(read);
+      else fail_at(read, check_of_step(read));
     }
     if (p.by_reciprocal) fail_at(p.at, chain_check::reciprocal_softmax);
     for (uint32 operand : {p.weights, p.divisor, first(p.sum)})
       if (g_[operand].kind == op::cast) fail_at(operand, chain_check::narrow_value);
-    const uint32 exponential = exponential_behind(p.weights, 2);
-    if (p.weights != exponential || p.weights != first(p.sum) || p.sum != p.divisor || p.is_reversed) fail_at(p.at, chain_check::softmax_form);
+    const uint32 exponential = exponential_behind(p.weights, 2), term = sink_term(p);
+    if (p.weights != exponential || p.weights != first(p.sum) || (p.sum != p.divisor && term == none) || p.is_reversed) fail_at(p.at, chain_check::softmax_form);
     inside(p.at, 1);
     inside(exponential, 2);
     inside_spread(second(p.at));
+    if (term != none) inside(p.divisor, 1);
     inside(p.sum, 1);
     along_keys(p.sum);
     uint32 scores = behind_casts(first(exponential));
-    const uint32 greatest = g_[scores].kind == op::sub ? behind_casts(behind_broadcast(second(scores))) : none;
+    uint32 greatest = g_[scores].kind == op::sub ? behind_casts(behind_broadcast(second(scores))) : none;
+    if (term != none && greatest != none) greatest = greatest_of_scores(greatest, term, first(scores));
     if (greatest != none && g_[greatest].kind == op::reduce_max && behind_casts(first(greatest)) == first(scores)) {
       inside(scores, 1);
       inside_spread(second(scores));
@@ -54,26 +62,40 @@ class attention_chain {
     } else {
       fail_at(greatest != none ? scores : exponential, chain_check::softmax_shift);
     }
-    return walk_scores(scores);
+    // once more less the greatest, which now is 0
+    if (term == none && g_[scores].kind == op::sub) {
+      const uint32 again = behind_broadcast(second(scores));
+      if (g_[again].kind == op::reduce_max && first(again) == first(scores)) {
+        inside(scores, 2);
+        inside_spread(second(scores));
+        inside(again, 1);
+        along_keys(again);
+        scores = first(scores);
+      }
+    }
+    if (column_ != scores) return walk_scores(scores, 2);  // which finds the column further in
+    inside(column_, 2);
+    return walk_scores(scores_beside(column_), 1);
   }
 
   /// The operands of the attention, or false and the check that failed.
   constexpr bool read_operands(const target& where, bool strict) {
     if (failed_) return false;
     const uint32 product = product_;
-    const uint32 q = behind_widening(first(product));
+    const uint32 q = read_.behind_widening(first(product));
     uint32 k = second(product), v = second(root_);
     tensor_type key_rows = g_.type(k), value_rows = g_.type(v);
-    if (!is_transposed(product) && !drop_transpose(k, key_rows)) fail_at(product, chain_check::operand_order);
-    if (is_transposed(root_) && !drop_transpose(v, value_rows)) fail_at(root_, chain_check::operand_order);
-    const bool copied = drop_copies(k, key_rows, g_.type(q));
+    if (!is_transposed(product) && !read_.drop_transpose(k, key_rows)) fail_at(product, chain_check::operand_order);
+    if (is_transposed(root_) && !read_.drop_transpose(v, value_rows)) fail_at(root_, chain_check::operand_order);
+    const bool copied = read_.drop_copies(k, key_rows, g_.type(q));
     if (!copied && !g_.type(k).same_extents(key_rows)) fail_at(product, chain_check::operand_order);
-    if (!drop_copies(v, value_rows, g_.type(q)) && !g_.type(v).same_extents(value_rows)) fail_at(root_, chain_check::operand_order);
+    if (!read_.drop_copies(v, value_rows, g_.type(q)) && !g_.type(v).same_extents(value_rows)) fail_at(root_, chain_check::operand_order);
     operands_ = {q, k, v};
     if (added_ != none) operands_.push_back(added_);
     if (chosen_ != none) operands_.push_back(chosen_);
+    if (sink_ != none) operands_.push_back(read_.behind_widening(sink_));
     const tensor_type &query = g_.type(q), &keys = g_.type(k);
-    if (!copied && keys.rank <= 3 && heads_of(query) > 1 && heads_of(keys) == 1) fail_at(product, chain_check::single_key_head);
+    if (!copied && keys.rank <= 3 && attention_operands::heads_of(query) > 1 && attention_operands::heads_of(keys) == 1) fail_at(product, chain_check::single_key_head);
     check_types();
     const extent length = keys.rank >= 2 ? keys.extents[keys.rank - 2] : extent(1);
     if (length.is_dynamic() && length.bound() >= 0x7fffffff) fail_at(product, chain_check::unbounded_length);
@@ -81,22 +103,19 @@ class attention_chain {
     if (!where.caps.attention) fail_at(root_, chain_check::no_kernel);
     else if (!ir::attention_fits(where.caps, length, g_.type(v).last())) fail_at(root_, chain_check::workgroup_memory);
     const int64 queries = query.extents[query.rank - 2].bound();
-    if (queries > 1 && heads_of(query) * queries > where.caps.max_groups_x) fail_at(root_, chain_check::grid_limit);
+    if (queries > 1 && attention_operands::heads_of(query) * queries > where.caps.max_groups_x) fail_at(root_, chain_check::grid_limit);
     return !failed_;
   }
 
   constexpr view<uint32> operands() const { return operands_; }
   constexpr int64 scale() const { return scale_; }
   constexpr int64 softcap() const { return softcap_; }
+  constexpr bool has_sink() const { return sink_ != none; }
   constexpr chain_decline decline() const { return {g_[where_].origin, why_}; }
 
  private:
-  static constexpr uint32 none = 0xffffffffu;
   static constexpr int64 one = 0x3f800000;  // in f32
 
-  constexpr uint32 first(uint32 id) const { return *g_.first_operand(id); }
-  constexpr uint32 second(uint32 id) const { return g_.first_operand(id)[1]; }
-  constexpr uint32 behind_broadcast(uint32 id) const { return g_[id].kind == op::broadcast ? first(id) : id; }
   constexpr bool is_transposed(uint32 id) const { return !g_.attrs(id).empty() && g_.attrs(id)[0] != 0; }
   constexpr void fail_at(uint32 id, chain_check check) {
     if (failed_) return;
@@ -124,47 +143,56 @@ class attention_chain {
     if (g_[id].kind == op::broadcast) inside(id, 1);
   }
 
-  /// What is divided by a sum, or by something computed from one.
-  struct softmax_parts {
-    uint32 at, weights, divisor, sum;
-    bool by_reciprocal, is_reversed;
-  };
-  constexpr bool read_softmax(uint32 id, softmax_parts& p) const {
-    const op kind = g_[id].kind;
-    if (kind != op::div && kind != op::mul) return false;
-    for (int k = 1; k >= 0; --k) {
-      const uint32 weights = g_.first_operand(id)[1 - k];
-      uint32 divisor = behind_broadcast(g_.first_operand(id)[k]);
-      if (kind == op::mul) {
-        if (g_[divisor].kind == op::recip) divisor = behind_broadcast(first(divisor));
-        else if (g_[divisor].kind == op::div && g_.is_scalar_constant(first(divisor))) divisor = behind_broadcast(second(divisor));
-        else continue;
-      }
-      uint32 sum = divisor;
-      for (int steps = 0; steps < 2 && ir::is_pointwise(g_[sum].kind); ++steps) sum = behind_broadcast(first(sum));
-      if (g_[sum].kind != op::reduce_sum || exponential_behind(weights, 2) == none) continue;
-      p = {id, weights, divisor, sum, kind == op::mul, kind == op::div && k == 0};
-      return true;
+  /// A concatenation along the keys from which the exponentials `weights` are computed, if there is one.
+  constexpr uint32 column_behind(uint32 weights) const {
+    uint32 id = exponential_behind(weights, 2);
+    for (int steps = 0; steps < 12; ++steps) {
+      if (g_[id].kind == op::concat) return g_.attrs(id)[0] == g_.type(id).rank - 1 && leads_to_product(id) ? id : none;
+      if (!ir::is_pointwise(g_[id].kind)) return none;
+      uint32 next = none;
+      for (uint32 in : g_.operands(id))
+        if (next == none && leads_to_product(in)) next = in;
+      if (next == none) return none;
+      id = next;
     }
-    return false;
-  }
-  /// The softmax that `id` is, or is computed from in so many steps.
-  constexpr bool softmax_behind(uint32 id, int steps, softmax_parts& p) const {
-    if (read_softmax(id, p)) return true;
-    if (steps == 0 || !is_step(g_[id].kind)) return false;
-    for (uint32 in : g_.operands(id))
-      if (softmax_behind(in, steps - 1, p)) return true;
-    return false;
-  }
-  constexpr uint32 exponential_behind(uint32 id, int steps) const {
-    if (g_[id].kind == op::exp) return id;
-    if (steps == 0 || !ir::is_pointwise(g_[id].kind)) return none;
-    for (uint32 in : g_.operands(id))
-      if (const uint32 found = exponential_behind(in, steps - 1); found != none) return found;
     return none;
   }
+  constexpr uint32 scores_beside(uint32 column) const { return leads_to_product(first(column)) ? first(column) : second(column); }
+  /// Scores with the sink as a column beside them, whose weight the slice `dropped` leaves out.
+  constexpr void read_column(uint32 dropped) {
+    const uint32 scores = scores_beside(column_), beside = scores == first(column_) ? second(column_) : first(column_);
+    const int rank = g_.type(column_).rank;
+    sink_at_ = column_;
+    if (g_[column_].operands.count != 2 || g_.type(beside).last() != extent(1)) return fail_at(column_, chain_check::sink_shape);
+    const view<int64> at = g_.attrs(dropped);
+    bool is_scores = g_.type(dropped).same_extents(g_.type(scores));
+    for (int i = 0; i < rank; ++i) is_scores = is_scores && at[i] == (i == rank - 1 && beside == first(column_)) && at[2 * rank + i] == 1;
+    if (!is_scores) fail_at(dropped, chain_check::sink_kept);
+    inside(dropped, 1);
+    sink_ = behind_broadcast(beside);
+  }
 
-  static constexpr bool is_step(op o) { return ir::is_pointwise(o) || ir::is_movement(o); }
+  /// Behind `joined`, the greatest of the scores and of the sink whose exponential is `term`: the greatest of the scores.
+  constexpr uint32 greatest_of_scores(uint32 joined, uint32 term, uint32 scores) {
+    inside(term, 1);
+    if (column_ != none) fail_at(column_, chain_check::sink_form);  // two sinks
+    if (g_[joined].kind != op::max) {
+      fail_at(term, chain_check::sink_form);
+      return joined;
+    }
+    const bool swapped = g_[second(joined)].kind == op::reduce_max && first(second(joined)) == scores;
+    const uint32 sink = swapped ? first(joined) : second(joined), difference = first(term);
+    const bool is_less = g_[difference].kind == op::sub && first(difference) == sink && second(difference) == joined;
+    const bool is_zero_less = g_[difference].kind == op::neg && first(difference) == joined && is_zero(sink);
+    if (!is_less && !is_zero_less) fail_at(term, chain_check::sink_form);
+    inside(difference, 1);
+    if (g_.type(sink).rank > 0 && g_.type(sink).last() != extent(1)) fail_at(joined, chain_check::sink_shape);
+    inside(joined, 2);
+    sink_at_ = joined;
+    sink_ = behind_broadcast(sink);
+    return swapped ? second(joined) : first(joined);
+  }
+
   constexpr chain_check check_of_step(uint32 id) const {
     if (g_[id].kind == op::cast) return chain_check::narrow_value;
     return ir::is_movement(g_[id].kind) ? chain_check::moved_inside : chain_check::step_between;
@@ -183,13 +211,13 @@ class attention_chain {
       if (leads_to_product(in, steps - 1, visits)) return true;
     return false;
   }
+  constexpr bool is_zero(uint32 id) const { return g_.is_scalar_constant(id) && (g_.attrs(id)[0] & 0x7fffffff) == 0; }
   constexpr bool is_minus_infinity(uint32 id) const {
     return g_.is_scalar_constant(id) && g_.type(id).element == dtype::f32 && (static_cast<uint64>(g_.attrs(id)[0]) & 0xffffffffu) == 0xff800000u;
   }
 
   /// From the softmax's operand to the contraction: the masks, the softcap, the scale.
-  constexpr bool walk_scores(uint32 id) {
-    uint32 reads = 2;  // of the greatest, and of the difference
+  constexpr bool walk_scores(uint32 id, uint32 reads) {  // by the greatest and by the difference, or by a column beside
     for (int steps = 0; steps < 12; ++steps, reads = 1) {
       if (failed_) return leads_to_product(id);
       inside(id, reads);
@@ -241,6 +269,10 @@ class attention_chain {
           softcap_ = one;
           id = first(id);
           break;
+        case op::concat:
+          if (id == column_) fail_at(id, chain_check::sink_form);
+          else if (g_.attrs(id)[0] == e.type.rank - 1 && g_.type(second(id)).last() == extent(1)) fail_at(id, chain_check::sink_kept);
+          [[fallthrough]];
         default: fail_at(id, check_of_step(id));
       }
     }
@@ -263,69 +295,12 @@ class attention_chain {
     return first(quotient);
   }
 
-  /// Widening to f32 is exact, and attention reads narrow floats itself.
-  constexpr uint32 behind_widening(uint32 id) const {
-    return g_[id].kind == op::cast && g_.type(id).element == dtype::f32 && is_narrow(g_.type(first(id)).element) ? first(id) : id;
-  }
-  /// Takes a transposition of the last two axes away; `rows` becomes the type before it. One that moves an extent of 1 has become
-  /// a reshape, which may be a part of the one that merges copies of heads: `drop_copies` takes that away.
-  constexpr bool drop_transpose(uint32& id, tensor_type& rows) const {
-    id = behind_widening(id);
-    const int rank = rows.rank;
-    const bool is_reshape = g_[id].kind == op::reshape, has_one = rows.last() == extent(1) || rows.extents[rank - 2] == extent(1);
-    if (is_reshape ? !has_one : g_[id].kind != op::transpose) return rows.last() == rows.extents[rank - 2] && has_one;
-    if (!is_reshape) {
-      const view<int64> perm = g_.attrs(id);
-      for (int i = 0; i < rank; ++i)
-        if (perm[i] != (i < rank - 2 ? i : 2 * rank - 3 - i)) return false;
-    }
-    std::swap(rows.extents[rank - 1], rows.extents[rank - 2]);
-    if (g_.type(first(id)).same_extents(rows)) id = first(id);
-    return true;
-  }
-  /// Copies of heads: [KV,S,D] to [KV,1,S,D], broadcast to [KV,G,S,D], merged to [KV·G,S,D], the type `to`; or a broadcast
-  /// alone. Returns whether there were any.
-  constexpr bool drop_copies(uint32& id, const tensor_type& to, const tensor_type& q) const {
-    if (g_.type(id).same_extents(to)) id = behind_widening(id);
-    if (g_[id].kind == op::broadcast && to.rank == q.rank && g_.type(first(id)).rank >= 2 && only_heads_stretch(id)) {
-      id = behind_widening(first(id));
-      return true;
-    }
-    if (g_[id].kind != op::reshape || g_[first(id)].kind != op::broadcast) return false;
-    const uint32 copies = first(id), merged = first(copies);
-    const tensor_type &wide = g_.type(copies), &narrow = g_.type(merged);
-    if (g_[merged].kind != op::reshape || wide.rank != to.rank + 1 || narrow.rank != wide.rank || !only_heads_stretch(copies)) return false;
-    const uint32 heads = first(merged);
-    if (g_.type(heads).rank != to.rank) return false;
-    int at = 0;  // the axis that is merged with the one behind it
-    while (at < to.rank - 2 && narrow.extents[at + 1] == wide.extents[at + 1]) ++at;
-    if (at == to.rank - 2 || narrow.extents[at + 1] != extent(1)) return false;
-    for (int i = 0; i < to.rank; ++i) {
-      const int from = i <= at ? i : i + 1;
-      if (g_.type(heads).extents[i] != narrow.extents[from]) return false;
-      if (i != at && to.extents[i] != wide.extents[from]) return false;
-      if (narrow.extents[from] != wide.extents[from]) return false;
-    }
-    id = behind_widening(heads);
-    return true;
-  }
-  constexpr bool only_heads_stretch(uint32 id) const {
-    const tensor_type &to = g_.type(id), &from = g_.type(first(id));
-    return from.rank >= 2 && from.extents[from.rank - 2] == to.extents[to.rank - 2] && from.last() == to.last();
-  }
-
-  static constexpr int64 heads_of(const tensor_type& t) {
-    int64 count = 1;
-    for (int i = 0; i < t.rank - 2; ++i) count *= t.extents[i].bound();
-    return count;
-  }
-
   /// Whether the operands have types that attention takes, and give the chain's own.
   constexpr void check_types() {
-    tensor_type types[5]{};
+    tensor_type types[6]{};
     for (size_t i = 0; i < operands_.size(); ++i) types[i] = g_.type(operands_[i]);
-    const int64 attrs[2] = {scale_, softcap_};
-    const ir::typing t = ir::infer(op::attention, {attrs, 2}, {types, operands_.size()}, g_.type(root_));
+    const int64 attrs[3] = {scale_, softcap_, has_sink()};
+    const ir::typing t = ir::infer(op::attention, {attrs, 3}, {types, operands_.size()}, g_.type(root_));
     if (t.ok()) {
       if (!(t.type == g_.type(root_))) fail_at(root_, chain_check::heads_differ);
       return;
@@ -334,14 +309,16 @@ class attention_chain {
       case ir::rule::operand_dtype: case ir::rule::float_result: fail_at(root_, chain_check::element_type); break;
       case ir::rule::attention_mask: fail_at(operands_[static_cast<size_t>(t.operand)], chain_check::mask_form); break;
       case ir::rule::attention_scale: fail_at(product_, chain_check::scale_form); break;
+      case ir::rule::attention_sink: fail_at(sink_at_, chain_check::sink_shape); break;
       default: fail_at(product_, chain_check::heads_differ);
     }
   }
 
-  const graph_view& g_;
+  const attention_operands read_;
   const uint32* uses_;
   uint32 root_;
-  uint32 product_ = 0, added_ = none, chosen_ = none;
+  uint32 product_ = 0, added_ = none, chosen_ = none, sink_ = none;
+  uint32 column_ = none, sink_at_ = 0;  // scores and sink side by side; where the sink joins
   int64 scale_ = one, softcap_ = 0;
   vec<uint32> operands_;
   bool failed_ = false;
@@ -366,10 +343,10 @@ constexpr graph recognize_attention(graph g, const target& where, bool strict, r
       notes.chain_declines.push_back(chain.decline());
       continue;
     }
-    const int64 attrs[2] = {chain.scale(), chain.softcap()};
+    const int64 attrs[3] = {chain.scale(), chain.softcap(), chain.has_sink()};
     eqn& made = g.eqns[id];
     made.kind = op::attention;
-    made.attrs = g.keep_attrs({attrs, 2});
+    made.attrs = g.keep_attrs({attrs, 3});
     made.operands = {static_cast<uint32>(g.operand_pool.size()), static_cast<uint32>(chain.operands().size())};
     g.operand_pool.append(chain.operands());
     all = g;

@@ -19,8 +19,8 @@ sample attention(const std::string& name, dtype q, dtype kept, dtype to, mask wi
     vec<uint32> in{x, k, v};
     if (with == mask::added || with == mask::both) in.push_back(m.input(type_of(f32, queries, keys), filling::plain));
     if (with == mask::chosen || with == mask::both) in.push_back(m.input(type_of(i32, queries, keys), filling::plain));
-    const int64 attrs[2] = {bits_of(0.25f), bits_of(softcap)};
-    m.result(m.graph().apply(op::attention, in, {attrs, 2}, type_of(to)));
+    const int64 attrs[3] = {bits_of(0.25f), bits_of(softcap), 0};
+    m.result(m.graph().apply(op::attention, in, {attrs, 3}, type_of(to)));
   }
   return m.finish();
 }
@@ -36,14 +36,47 @@ sample attention_chain(const std::string& name, dtype kept) {
   return m.finish();
 }
 
+/// A score of each head without a value, alone and behind a mask that leaves no key, less and more than the scores.
+sample attention_with_sinks(const std::string& name, dtype kept, mask with) {
+  sample_maker m(name);
+  for (const auto& [queries, keys] : {std::pair<int64, int64>{1, 1}, {3, 17}, {2, 257}, {1, 600}}) {
+    vec<uint32> in{m.input(type_of(f32, 4, queries, 12), filling::plain), m.input(type_of(f32, 2, keys, 12), filling::plain), m.input(type_of(f32, 2, keys, 9), filling::mixed)};
+    if (with == mask::chosen) in.push_back(m.apply(op::le, {m.apply(op::iota, {}, {0}, type_of(i32, keys)), m.places(type_of(i32, queries, 1), keys)}));
+    in.push_back(m.input(type_of(kept, 4, queries == 3 ? 3 : 1, 1), filling::mixed));
+    const int64 attrs[3] = {bits_of(0.25f), 0, 1};
+    m.result(m.graph().apply(op::attention, in, {attrs, 3}, type_of(f32)));
+  }
+  return m.finish();
+}
+
+/// The chain with a sink: as a column beside the scores, or in their greatest and their sum.
+sample sunk_chain(const std::string& name, bool as_column) {
+  sample_maker m(name);
+  for (const auto& [queries, keys] : {std::pair<int64, int64>{1, 7}, {5, 40}, {3, 270}}) {
+    const uint32 q = m.input(type_of(f32, 4, queries, 12), filling::plain), k = m.input(type_of(f32, 4, keys, 12), filling::plain), v = m.input(type_of(f32, 4, keys, 9), filling::plain);
+    const uint32 chosen = m.apply(op::le, {m.apply(op::iota, {}, {0}, type_of(i32, keys)), m.places(type_of(i32, queries, 1), keys)});
+    uint32 s = m.apply(op::select, {chosen, m.apply(op::mul, {m.apply(op::matmul, {q, k}, {1}, type_of(f32)), m.number(f32, 0.25)}), m.number(f32, -INFINITY)});
+    const uint32 sink = m.input(type_of(f32, 4, 1, 1), filling::plain);
+    if (as_column) s = m.apply(op::concat, {s, m.apply(op::broadcast, {sink}, {}, type_of(f32, 4, queries, 1))}, {2});
+    const uint32 own = m.apply(op::reduce_max, {s}, {2}), greatest = as_column ? own : m.apply(op::max, {own, sink});
+    const uint32 e = m.apply(op::exp, {m.apply(op::sub, {s, greatest})});
+    uint32 sum = m.apply(op::reduce_sum, {e}, {2});
+    if (!as_column) sum = m.apply(op::add, {sum, m.apply(op::exp, {m.apply(op::sub, {sink, greatest})})});
+    uint32 p = m.apply(op::div, {e, sum});
+    if (as_column) p = m.apply(op::slice, {p}, {0, 0, 0, 4, queries, keys, 1, 1, 1});
+    m.result(m.apply(op::matmul, {p, v}, {0}, type_of(f32)));
+  }
+  return m.finish();
+}
+
 /// Widths of heads that fill no vector, and of values that differ from those of keys.
 sample attention_of_odd_heads(const std::string& name, dtype kept) {
   sample_maker m(name);
   for (const auto& [width, columns] : {std::pair<int64, int64>{1, 1}, {3, 5}, {33, 7}, {65, 63}, {127, 129}}) {
-    const int64 queries = width == 33 ? 1 : 2, keys = width == 3 ? 300 : 9, attrs[2] = {bits_of(0.5f), 0};
+    const int64 queries = width == 33 ? 1 : 2, keys = width == 3 ? 300 : 9, attrs[3] = {bits_of(0.5f), 0, 0};
     const uint32 q = m.input(type_of(f32, 2, queries, width), filling::plain);
     const uint32 in[3] = {q, m.input(type_of(kept, 2, keys, width), filling::plain), m.input(type_of(kept, 2, keys, columns), filling::mixed)};
-    m.result(m.graph().apply(op::attention, {in, 3}, {attrs, 2}, type_of(f32)));
+    m.result(m.graph().apply(op::attention, {in, 3}, {attrs, 3}, type_of(f32)));
   }
   return m.finish();
 }
@@ -51,11 +84,11 @@ sample attention_of_odd_heads(const std::string& name, dtype kept) {
 /// Every way in which query heads share those of keys: each its own, groups, one for all; in a batch, for all of it.
 sample attention_of_groups(const std::string& name) {
   sample_maker m(name);
-  const int64 attrs[2] = {bits_of(0.5f), 0};
+  const int64 attrs[3] = {bits_of(0.5f), 0, 0};
   const auto attend = [&](const tensor_type& q, const tensor_type& k) {
     const uint32 x = m.input(q, filling::plain), keys = m.input(k, filling::plain), values = m.input(k, filling::mixed);
     const uint32 in[3] = {x, keys, values};
-    m.result(m.graph().apply(op::attention, {in, 3}, {attrs, 2}, type_of(f32)));
+    m.result(m.graph().apply(op::attention, {in, 3}, {attrs, 3}, type_of(f32)));
   };
   for (int64 shared : {1, 2, 3, 6}) attend(type_of(f32, 6, shared % 2 + 1, 16), type_of(f32, shared, 20, 16));
   attend(type_of(f32, 3, 16), type_of(f32, 20, 16));
@@ -142,6 +175,11 @@ samples chain_samples() {
            [=](const std::string& n) { return attention(n, f32, f16, f32, with, softcap); });
   for (dtype kept : {f32, bf16}) list("attention of odd heads" + types(kept), [=](const std::string& n) { return attention_of_odd_heads(n, kept); });
   list("attention of groups", [](const std::string& n) { return attention_of_groups(n); });
+  for (dtype kept : {f32, f16, bf16})
+    for (mask with : {mask::none, mask::chosen})
+      list(std::string("attention with sinks") + spelling[static_cast<int>(with)] + types(kept), [=](const std::string& n) { return attention_with_sinks(n, kept, with); });
+  for (bool as_column : {true, false})
+    list(std::string("attention as a chain, with sinks ") + (as_column ? "beside the scores" : "in the sum"), [=](const std::string& n) { return sunk_chain(n, as_column); });
   for (const auto& [by, how] : {std::pair{seen::causal, "causal"}, {seen::sliding, "over a window"}, {seen::added, "with a mask of heads"},
                                 {seen::alibi, "with slopes"}, {seen::alibi_capped, "with slopes under a cap"}})
     list(std::string("attention as a chain, ") + how, [mask_by = by](const std::string& n) { return masked_chain(n, mask_by); });

@@ -24,11 +24,11 @@ tensor drawn(random_words& next, const tensor_type& t) {
 struct attention_case {
   int64 heads, shared, queries, keys, width, columns;
   float scale = 0.5f, softcap = 0;
-  bool adds = false, chooses = false;
+  bool adds = false, chooses = false, sinks = false;
 };
 
 /// numerics.md, "Attention", sentence by sentence.
-vec<float> by_definition(const attention_case& c, const tensor& q, const tensor& k, const tensor& v, const tensor& added, const tensor& chosen) {
+vec<float> by_definition(const attention_case& c, const tensor& q, const tensor& k, const tensor& v, const tensor& added, const tensor& chosen, const tensor& sinks = {}) {
   vec<float> result;
   const auto sum_of_row = [](const vec<float>& p) {  // 256 lanes that fold by halves
     float lane[256]{};
@@ -73,7 +73,10 @@ vec<float> by_definition(const attention_case& c, const tensor& q, const tensor&
       }
       float most = -infinity, sum = 0;
       for (float x : m) most = x > most ? x : most;
+      const float sink = c.sinks ? at(sinks, h) : -infinity;
+      most = sink > most ? sink : most;
       for (size_t i = 0; i < m.size(); ++i) sum = std::fma(elementary::exp(m[i] - most), l[i], sum);
+      if (c.sinks) sum = sum + elementary::exp(sink - most);
       for (int64 e = 0; e < c.columns; ++e) {
         float all = 0;
         for (size_t i = 0; i < m.size(); ++i) all = std::fma(elementary::exp(m[i] - most), o[i][static_cast<size_t>(e)], all);
@@ -89,8 +92,9 @@ graph graph_of(const attention_case& c) {
                  g.input("v", f32, {c.shared, c.keys, c.columns}).id};
   if (c.adds) in.push_back(g.input("added", f32, {c.queries, c.keys}).id);
   if (c.chooses) in.push_back(g.input("chosen", dtype::i32, {c.heads, c.queries, c.keys}).id);
-  const int64 attrs[2] = {static_cast<int64>(ieee::to_bits(c.scale)), static_cast<int64>(ieee::to_bits(c.softcap))};
-  g.add_output("y", g.apply(op::attention, in, {attrs, 2}, type_of(f32)));
+  if (c.sinks) in.push_back(g.input("sinks", f32, {c.heads, 1, 1}).id);
+  const int64 attrs[3] = {static_cast<int64>(ieee::to_bits(c.scale)), static_cast<int64>(ieee::to_bits(c.softcap)), c.sinks};
+  g.add_output("y", g.apply(op::attention, in, {attrs, 3}, type_of(f32)));
   return g;
 }
 
@@ -105,18 +109,21 @@ std::string parse_error(const std::string& body) {
 
 }  // namespace
 
-TEST_CASE("attention is what its definition says, for grouped heads, masks, a softcap and several chunks of keys") {
+TEST_CASE("attention is what its definition says, for grouped heads, masks, a softcap, sinks and several chunks of keys") {
   random_words next{7};
   const attention_case cases[] = {{2, 2, 3, 5, 4, 4},          {6, 2, 3, 7, 4, 3, 0.25f},      {4, 1, 1, 300, 8, 5},
                                   {2, 1, 2, 600, 300, 2, 0.1f}, {2, 2, 3, 5, 4, 4, 1, 2.5f},     {2, 2, 3, 5, 4, 4, 1, 0, true},
-                                  {2, 1, 3, 530, 4, 4, 1, 0, false, true}, {4, 2, 2, 270, 5, 3, 2, 5, true, true}};
+                                  {2, 1, 3, 530, 4, 4, 1, 0, false, true}, {4, 2, 2, 270, 5, 3, 2, 5, true, true},
+                                  {4, 2, 3, 9, 4, 3, 1, 0, false, false, true}, {4, 2, 2, 530, 5, 3, 2, 5, true, true, true}};
   for (const attention_case& c : cases) {
     const tensor q = drawn(next, type_of(f32, c.heads, c.queries, c.width)), k = drawn(next, type_of(f32, c.shared, c.keys, c.width)),
                  v = drawn(next, type_of(f32, c.shared, c.keys, c.columns)), added = drawn(next, type_of(f32, c.queries, c.keys));
+    tensor sinks = drawn(next, type_of(f32, c.heads, 1, 1));
+    sinks.bits[0] = ieee::to_bits(4.0f);  // more than the scores
     tensor chosen(type_of(dtype::i32, c.heads, c.queries, c.keys));
     for (size_t i = 0; i < chosen.bits.size(); ++i) chosen.bits[i] = i % static_cast<size_t>(c.keys) == 0 ? 7 : next() % 2;
-    const tensor y = first_output(graph_of(c), {{"q", q}, {"k", k}, {"v", v}, {"added", added}, {"chosen", chosen}});
-    const vec<float> want = by_definition(c, q, k, v, added, chosen);
+    const tensor y = first_output(graph_of(c), {{"q", q}, {"k", k}, {"v", v}, {"added", added}, {"chosen", chosen}, {"sinks", sinks}});
+    const vec<float> want = by_definition(c, q, k, v, added, chosen, sinks);
     REQUIRE(y.bits.size() == want.size());
     for (size_t i = 0; i < want.size(); ++i) CHECK(y.bits[i] == ieee::to_bits(want[i]));
   }
@@ -132,6 +139,14 @@ TEST_CASE("a chunk of masked keys counts for nothing, a row of them is NaN, and 
   const tensor y = first_output(graph_of(c), {{"q", q}, {"k", k}, {"v", v}, {"chosen", chosen}});
   CHECK(at(y, 0) == by_definition(c, q, k, v, {}, chosen)[0]);
   CHECK(ieee::is_nan(at(y, 1)));
+  c.sinks = true;  // it alone then has weight, unless it has none either
+  const tensor one = floats({0.5f}, 1, 1, 1), nothing = floats({-infinity}, 1, 1, 1);
+  const tensor sunk = first_output(graph_of(c), {{"q", q}, {"k", k}, {"v", v}, {"chosen", chosen}, {"sinks", one}});
+  CHECK(at(sunk, 0) == by_definition(c, q, k, v, {}, chosen, one)[0]);
+  CHECK(sunk.bits[1] == 0);
+  const tensor same = first_output(graph_of(c), {{"q", q}, {"k", k}, {"v", v}, {"chosen", chosen}, {"sinks", nothing}});
+  CHECK(same.bits[0] == y.bits[0]);
+  CHECK(ieee::is_nan(at(same, 1)));
   const attention_case none{1, 1, 2, 0, 2, 1};
   const tensor zero = first_output(graph_of(none), {{"q", q}, {"k", tensor(type_of(f32, 1, 0, 2))}, {"v", tensor(type_of(f32, 1, 0, 1))}});
   CHECK(zero.bits == vec<uint64>{0, 0});
@@ -141,8 +156,8 @@ TEST_CASE("attention and rope are evaluated in constant expressions") {
   constexpr uint64 bits = [] {
     graph g;
     const uint32 x = g.input("x", f32, {2, 2}).id, in[3] = {x, x, x};
-    const int64 attrs[2] = {0x3f800000, 0};
-    g.add_output("y", g.apply(op::attention, {in, 3}, {attrs, 2}, type_of(f32)));
+    const int64 attrs[3] = {0x3f800000, 0, 0};
+    g.add_output("y", g.apply(op::attention, {in, 3}, {attrs, 3}, type_of(f32)));
     return first_output(g, {{"x", floats({1, 0, 0, 0}, 2, 2)}}).bits[2];
   }();
   static_assert(bits == 0x3f000000);  // equal scores: the mean
@@ -173,9 +188,10 @@ TEST_CASE("rope turns pairs in both orders by tables of pairs or elements, with 
 }
 
 TEST_CASE("recognised chains are printed and read back") {
-  const std::string leaves = "%q : f32[6,3,4] = input \"q\"\n%k : bf16[2,L<=900,4] = input \"k\"\n%m : f32[3,L] = input \"m\"\n%c : i32[L] = input \"c\"\n";
+  const std::string leaves = "%q : f32[6,3,4] = input \"q\"\n%k : bf16[2,L<=900,4] = input \"k\"\n%m : f32[3,L] = input \"m\"\n%c : i32[L] = input \"c\"\n%s : bf16[6,1,1] = weight \"s\"\n";
   for (const char* call : {"attention %q, %k, %k", "attention %q, %k, %k, %m {scale=0x1p-1}", "attention %q, %k, %k, %c {softcap=20}",
-                           "attention %q, %k, %k, %m, %c {scale=0x1p-1 softcap=20 order={lanes=1 chunk=256 fused=1}}"}) {
+                           "attention %q, %k, %k, %m, %c {scale=0x1p-1 softcap=20 order={lanes=1 chunk=256 fused=1}}",
+                           "attention %q, %k, %k, %s {sink=1}", "attention %q, %k, %k, %m, %c, %s {scale=0x1p-1 sink=1}"}) {
     const graph g = parse("graph t {\n" + leaves + "%y : f32[6,3,4] = " + call + "\noutput \"y\" = %y\n}\n");
     CHECK(verify(g));
     const std::string text(print(g).str());
@@ -204,6 +220,14 @@ TEST_CASE("attention and rope refuse what their typing rules do not allow, namin
   CHECK(names(attention("f32[2,7,4]", "f32[2,7,5]", ", %m", "%m : bf16[3,7] = input \"m\"\n"), "a mask of f32"));
   CHECK(names(attention("f32[2,7,4]", "f32[2,7,5]", " {softcap=-1}"), "softcap a positive one"));
   CHECK(names(attention("f32[2,7,4]", "f32[2,7,5]", " {scale=inf}"), "a finite f32"));
+  const auto sink = [&](const char* type, const char* attrs) {
+    return attention("f32[2,7,4]", "f32[2,7,5]", attrs, (std::string("%s : ") + type + " = input \"s\"\n").c_str());
+  };
+  for (const char* type : {"f32[6,1,1]", "bf16[6,3,1]", "f16[3,1]", "f32[]", "f32[1]"}) CHECK(sink(type, ", %s {sink=1}") == "");
+  for (const char* type : {"f32[6,1,7]", "f32[2,1,1]", "f64[6,1,1]", "i32[6,1,1]", "f32[1,6,1,1]"})
+    CHECK(names(sink(type, ", %s {sink=1}"), "a sink of f32, f16 or bf16, which broadcasts into a column"));
+  CHECK(names(sink("f32[6,1,1]", ", %s {sink=2}"), "with sink=1"));
+  CHECK(names(sink("f32[6,1,1]", " {sink=1}"), "the number of operands is wrong"));
   const auto rope = [&](const char* table, const char* attrs) {
     return parse_error(q + "%c : " + table + " = input \"c\"\n%y : f32[6,3,4] = rope %q, %c, %c " + attrs);
   };

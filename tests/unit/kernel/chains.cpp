@@ -30,11 +30,14 @@ std::string disagreement(const std::string& body) {
 /// attention of these extents, in text.
 std::string attention(const std::string& heads, const std::string& shared, const std::string& rows, const std::string& keys, const std::string& width,
                       const std::string& columns, const std::string& type, const std::string& masks, const std::string& attrs) {
+  const bool sink = masks.find('s') != std::string::npos;  // one for each head
+  const std::string each = heads.empty() ? "" : heads.substr(0, heads.size() - 1) + ",1,1";
   const std::string q = heads + rows, result = "[" + q + "," + columns + "]";
   return "%q : f32[" + q + "," + width + "] = input \"q\"\n%k : " + type + "[" + shared + keys + "," + width + "] = input \"k\"\n%v : " + type + "[" + shared +
          keys + "," + columns + "] = input \"v\"\n" + (masks.find('a') != std::string::npos ? "%a : f32[" + rows + "," + keys + "] = input \"a\"\n" : "") +
-         (masks.find('c') != std::string::npos ? "%c : i32[" + rows + "," + keys + "] = input \"c\"\n" : "") + "%y : f32" + result + " = attention %q, %k, %v" +
-         (masks.find('a') != std::string::npos ? ", %a" : "") + (masks.find('c') != std::string::npos ? ", %c" : "") + " {" + attrs + "}\noutput \"y\" = %y\n";
+         (masks.find('c') != std::string::npos ? "%c : i32[" + rows + "," + keys + "] = input \"c\"\n" : "") +
+         (sink ? "%s : " + type + "[" + each + "] = weight \"s\"\n" : "") + "%y : f32" + result + " = attention %q, %k, %v" +
+         (masks.find('a') != std::string::npos ? ", %a" : "") + (masks.find('c') != std::string::npos ? ", %c" : "") + (sink ? ", %s" : "") + " {" + attrs + (sink ? " sink=1" : "") + "}\noutput \"y\" = %y\n";
 }
 
 }  // namespace
@@ -48,6 +51,10 @@ TEST_CASE("attention has the bits of its definition, decode and prefill") {
   check(attention("4,", "4,", "2", "270", "64", "64", "bf16", "ac", "scale=0.125 softcap=3"));
   check(attention("", "", "4", "33", "8", "8", "f32", "", "scale=0.5"));
   check(attention("2,", "2,", "2", "0", "8", "8", "f32", "", "scale=0.5"));          // no key
+  for (const char* type : {"f32", "f16", "bf16"}) check(attention("6,", "2,", "1", "40", "16", "12", type, "s", "scale=0.25"));
+  check(attention("6,", "2,", "3", "300", "16", "12", "f32", "acs", "scale=0.25 softcap=3"));
+  check(attention("", "", "2", "9", "4", "4", "f32", "s", "scale=0.25"));
+  check(attention("2,", "2,", "2", "0", "8", "8", "f32", "s", "scale=0.5"));
   check("%q : f32[2,2,8] = input \"q\"\n%k : f32[2,S<=600,8] = state \"k\"\n%v : f32[2,S,8] = input \"v\"\n"
         "%y : f32[2,2,8] = attention %q, %k, %v {scale=0.5}\noutput \"y\" = %y\n");
 }

@@ -1,4 +1,5 @@
 #include <poot/nn/attention.hpp>
+#include <poot/plan/planned.hpp>
 
 #include <unit/dsl/three_callers.hpp>
 
@@ -61,6 +62,49 @@ TEST_CASE("the scale is the reciprocal root of the head width") {
   CHECK(root(poot::type_of(f32, 128)) == 0x3db504f3);  // 2^-3.5
   CHECK(root(poot::type_of(f32, 8)) == 0x3eb504f3);    // 2^-1.5
   CHECK(root(poot::type_of(f32, 1)) == 0x3f800000);
+}
+
+TEST_CASE("a sink joins the greatest score and the sum, and has no value") {
+  three_callers::check([](auto a, auto b, auto c, auto p, auto s) { return poot::nn::attention(a, b, c, p, s); }, R"(
+    %q : f32[6,3,4] = input "q"
+    %k : f32[2,7,4] = input "k"
+    %v : f32[2,7,4] = input "v"
+    %at : i32[3] = input "at"
+    %sinks : bf16[6] = weight "sinks"
+    %k1 : f32[2,1,7,4] = reshape %k
+    %k2 : f32[2,3,7,4] = broadcast %k1
+    %k3 : f32[6,7,4] = reshape %k2
+    %v1 : f32[2,1,7,4] = reshape %v
+    %v2 : f32[2,3,7,4] = broadcast %v1
+    %v3 : f32[6,7,4] = reshape %v2
+    %0 : f32[6,3,7] = matmul %q, %k3 {transpose_b=1}
+    %1 : f32[6,3,7] = mul %0, f32(0.5)
+    %j : i32[7] = iota {axis=0}
+    %p : i32[3,1] = reshape %at
+    %c : i32[3,7] = le %j, %p
+    %s : f32[6,3,7] = select %c, %1, f32(-inf)
+    %own : f32[6,3,1] = reduce_max %s {axis=2}
+    %narrow : bf16[6,1,1] = reshape %sinks
+    %sink : f32[6,1,1] = cast %narrow
+    %max : f32[6,3,1] = max %own, %sink
+    %diff : f32[6,3,7] = sub %s, %max
+    %exp : f32[6,3,7] = exp %diff
+    %sum : f32[6,3,1] = reduce_sum %exp {axis=2}
+    %away : f32[6,3,1] = sub %sink, %max
+    %term : f32[6,3,1] = exp %away
+    %all : f32[6,3,1] = add %sum, %term
+    %prob : f32[6,3,7] = div %exp, %all
+    %o : f32[6,3,4] = matmul %prob, %v3
+    output "y" = %o)", q, k, v, at, poot::weight<"sinks", bf16, 6>);
+}
+
+TEST_CASE("attention with sinks is one dispatch beside that of the mask") {
+  constexpr auto with_sinks = [](auto a, auto b, auto c, auto p, auto s) { return poot::nn::attention(a, b, c, p, s); };
+  constexpr auto y = poot::output<"y">(poot::block(with_sinks, q, k, v, at, poot::weight<"sinks", bf16, 6>));
+  static_assert(poot::planned<y, poot::targets::host>.dispatch_count() == 2);
+  const std::string text = three_callers::printed(poot::planned<y, poot::targets::host>.graph);
+  CHECK(text.find("attention %q, %k, %v, %") != std::string::npos);
+  CHECK(text.find("{scale=0x1p-1 sink=1 order=") != std::string::npos);
 }
 
 TEST_CASE("a sliding window leaves the keys that are further behind") {

@@ -17,13 +17,16 @@ enum class change : uint8 {
   // changes of spelling
   nothing, operand_order, double_transpose, computed_twice, dead_reader, reader_of_operands, result_read_twice, narrow_operand, narrow_result,
   one_tensor, mask_is_query, heads_in_turns, any_scale, scale_by_one, power_of_two_divisor, cap_of_one, constant_mask, mask_computed,
-  mask_without_end, one_query, one_key, long_keys, large_scores, batch_of_heads, bounded_length, exchanged_roles,
+  mask_without_end, one_query, one_key, long_keys, large_scores, batch_of_heads, bounded_length, exchanged_roles, shifted_twice,
+  sink_beside, sink_before, sink_in_sum, sink_of_zero, sink_of_one_head, sink_without_end,
   // changes of the chain
   read_by_output, read_by_step, cast_between, negated_between, scaled_query_and_scores, reciprocal, quotient_of_one, product_with_quotient, epsilon_in_sum,
   other_sum, narrow_sum, reversed_division, greatest_axis, sum_axis, least_for_greatest, greatest_of_narrow, greatest_of_another, no_shift, reversed_difference,
   factor_in_exponent, doubled_exponential, scale_is_input, scale_is_infinite, divisor_no_power, scale_after_mask, scale_after_cap, caps_differ, cap_is_negative,
   cap_after_mask, mask_is_large, mask_reversed, mask_multiplied, mask_twice, chosen_before_added, chosen_twice, keys_not_transposed, values_transposed,
-  single_key_head, fewer_value_heads, narrow_product, narrow_weights, wide_chain, narrow_chain, keys_dropped, sink_beside, scores_moved,
+  single_key_head, fewer_value_heads, narrow_product, narrow_weights, wide_chain, narrow_chain, keys_dropped, scores_moved,
+  sink_kept, scores_dropped, two_sink_columns, scale_after_sink, sink_not_in_greatest, sink_not_in_sum, sink_scaled_in_sum, sink_not_shifted,
+  sink_for_each_key, sinks_of_both_kinds, sink_of_more_rows, sink_after_shift,
   weights_masked, weights_as_second, length_without_bound,
 };
 inline constexpr int changes = static_cast<int>(change::length_without_bound) + 1;
@@ -32,7 +35,7 @@ inline constexpr int changes = static_cast<int>(change::length_without_bound) + 
 struct attacked {
   chain c;
   int q = -1, k = -1, v = -1;              ///< [.., L, D], [.., S, D], [.., S, E], as attention would read them
-  int added = -1, chosen = -1, root = -1;
+  int added = -1, chosen = -1, sink = -1, root = -1;
   float scale = 1, cap = 0;
   int at[places];                          ///< steps
   int blamed = -1;                         ///< what a decline names; -1: not asked
@@ -51,7 +54,7 @@ class speller {
     draw_extents();
     make_operands();
     int s = keep(place::product, scores());
-    s = masked(capped(scaled(s)));
+    s = with_column(masked(capped(scaled(s))));
     int p = softmax(s);
     finish(p);
     return std::move(a_);
@@ -131,14 +134,21 @@ class speller {
     // which step is changed
     has_scale_ = often(4) || is_one_of(change::scaled_query_and_scores, change::scale_is_input, change::scale_is_infinite, change::divisor_no_power);
     has_cap_ = below(4) == 0 || is_one_of(change::caps_differ, change::cap_is_negative, change::scale_after_cap);
-    has_added_ = below(3) == 0 || is_one_of(change::mask_multiplied, change::mask_twice, change::chosen_before_added, change::constant_mask, change::mask_computed, change::mask_is_query, change::cap_after_mask, change::mask_without_end);
+    has_added_ = below(3) == 0 || is_one_of(change::mask_multiplied, change::mask_twice, change::chosen_before_added, change::constant_mask, change::mask_computed, change::mask_is_query, change::cap_after_mask, change::mask_without_end, change::sink_without_end);
     has_chosen_ = below(2) || is_one_of(change::mask_is_large, change::mask_reversed, change::chosen_before_added, change::chosen_twice, change::scale_after_mask);
     if (is(change::cap_of_one)) has_cap_ = true;
     if (is_one_of(change::constant_mask, change::bounded_length, change::length_without_bound)) has_chosen_ = false;
     if (is_one_of(change::bounded_length, change::length_without_bound, change::greatest_of_another)) has_added_ = false;
     if (is(change::greatest_of_another)) has_chosen_ = true;
-    if (is_one_of(change::keys_dropped, change::sink_beside)) has_added_ = has_chosen_ = false;
-    has_spread_ = below(4) == 0 && keys_ > 1 && !is_dynamic_;
+    if (is(change::keys_dropped)) has_added_ = has_chosen_ = false;
+    has_column_ = is_one_of(change::sink_beside, change::sink_before, change::sink_of_one_head, change::sink_kept, change::scores_dropped,
+                            change::two_sink_columns, change::scale_after_sink, change::sinks_of_both_kinds);
+    has_term_ = is_one_of(change::sink_in_sum, change::sink_of_zero, change::sink_without_end, change::sink_not_in_greatest, change::sink_not_in_sum,
+                          change::sink_scaled_in_sum, change::sink_not_shifted, change::sink_for_each_key, change::sinks_of_both_kinds, change::sink_of_more_rows, change::sink_after_shift);
+    if (is(change::sink_for_each_key)) keys_ += 1;
+    if (is(change::scores_dropped)) keys_ += 1;
+    if (is(change::sink_of_more_rows)) queries_ = 1, has_added_ = has_chosen_ = false;
+    has_spread_ = below(4) == 0 && keys_ > 1 && !is_dynamic_ && !is_one_of(change::sink_for_each_key, change::sink_of_more_rows);
     do where_ = static_cast<place>(1 + below(places - 1));
     while (!is_there(where_));
     a_.where = where_;
@@ -223,10 +233,31 @@ class speller {
       s = a_.blamed = c().add(back);
     }
     if (is(change::keys_dropped)) s = a_.blamed = sliced(s, 1, keys_ - 1);
-    if (is(change::sink_beside)) {
-      const int sink = c().leaf("sink", shape(element_, queries_, 1, heads_));
-      s = a_.blamed = apply(ir::op::concat, {s, sink}, {rank() - 1});
+    return s;
+  }
+
+  /// A number for each head, in a type of its own.
+  int sink(int64 rows = 1) {
+    if (a_.sink >= 0) return a_.sink;
+    if (is(change::sink_of_zero)) return a_.sink = number(below(2) ? 0.0f : -0.0f);
+    const dtype t = below(3) ? element_ : bf16;
+    const tensor_type of_heads = shape(t, rows, 1, heads_), of_all = type_of(t, 1);
+    const int s = c().leaf("sink", is(change::sink_of_one_head) || (rows == 1 && below(4) == 0) ? of_all : of_heads);
+    return a_.sink = t == element_ ? s : apply(ir::op::cast, {s});
+  }
+  int as_column(int s) { return c().apply(ir::op::broadcast, {s}, {}, shape(element_, queries_, 1, heads_)); }
+  /// Scores with the sink as a column beside them.
+  int with_column(int s) {
+    if (!has_column_) return s;
+    const int64 along = rank() - 1;
+    if (is(change::two_sink_columns)) {
+      const int both = c().leaf("sink", shape(element_, queries_, 2, heads_));
+      return a_.blamed = apply(ir::op::concat, {s, both}, {along});
     }
+    const int column = as_column(sink());
+    s = is(change::sink_before) ? apply(ir::op::concat, {column, s}, {along}) : apply(ir::op::concat, {s, column}, {along});
+    if (is_one_of(change::sink_kept, change::scale_after_sink, change::sinks_of_both_kinds)) a_.blamed = s;
+    if (is(change::scale_after_sink)) s = apply(ir::op::mul, {s, number(0.5f)});
     return s;
   }
   /// The keys of scores, from one on.
@@ -334,17 +365,28 @@ class speller {
   int spread(int x, int64 columns) { return has_spread_ ? c().apply(ir::op::broadcast, {x}, {}, shape(element_, queries_, columns, heads_)) : x; }
 
   int softmax(int s) {
-    const int64 last = rank() - 1, count = is(change::keys_dropped) ? keys_ - 1 : is(change::sink_beside) ? keys_ + 1 : keys_;
+    const int64 last = rank() - 1, count = is(change::keys_dropped) ? keys_ - 1 : keys_ + (is(change::two_sink_columns) ? 2 : has_column_);
+    if (is_one_of(change::shifted_twice, change::sink_after_shift) ||
+        (has_column_ && below(4) == 0 && !is_one_of(change::scale_after_sink, change::sinks_of_both_kinds)))
+      s = apply(ir::op::sub, {s, apply(ir::op::reduce_max, {s}, {last})});
+    if (is(change::sink_after_shift)) a_.blamed = s;
     int from = s;
     if (is(change::computed_twice)) from = c().add(c().steps[static_cast<size_t>(s)]);
     if (is(change::greatest_of_narrow)) from = a_.blamed = apply(ir::op::cast, {c().apply(ir::op::cast, {s}, {}, type_of(bf16))});
     if (is(change::greatest_of_another)) from = unmasked_;
     const ir::op greatest = is(change::least_for_greatest) ? ir::op::reduce_min : ir::op::reduce_max;
-    const int m = keep(place::greatest, apply(greatest, {from}, {is(change::greatest_axis) ? last - 1 : last}));
+    int m = keep(place::greatest, apply(greatest, {from}, {is(change::greatest_axis) ? last - 1 : last}));
+    int one = -1;
+    if (has_term_) {
+      if (is(change::sink_for_each_key)) one = c().leaf("sink", shape(element_, 1, keys_, heads_));
+      else one = sink(is(change::sink_of_more_rows) ? 3 : 1);
+      if (!is(change::sink_not_in_greatest)) m = below(2) ? apply(ir::op::max, {m, one}) : apply(ir::op::max, {one, m});
+      if (is_one_of(change::sink_for_each_key, change::sink_of_more_rows)) a_.blamed = m;
+    }
     if (is(change::greatest_axis)) has_spread_ = false, a_.blamed = m;
     const int wide = keep(place::spread_greatest, spread(m, count));
     int shifted = is(change::no_shift) ? s : is(change::reversed_difference) ? apply(ir::op::sub, {wide, s}) : apply(ir::op::sub, {s, wide});
-    if (is_one_of(change::greatest_of_another, change::least_for_greatest, change::reversed_difference)) a_.blamed = shifted;
+    if (is_one_of(change::greatest_of_another, change::least_for_greatest, change::reversed_difference, change::sink_not_in_sum)) a_.blamed = shifted;
     shifted = keep(place::difference, shifted);
     if (is(change::factor_in_exponent)) shifted = apply(ir::op::mul, {shifted, number(1.5f)});
     int e = apply(ir::op::exp, {shifted});
@@ -356,6 +398,13 @@ class speller {
     if (is(change::narrow_sum)) to_sum = a_.blamed = apply(ir::op::cast, {c().apply(ir::op::cast, {e}, {}, type_of(f16))});
     int l = keep(place::sum, apply(ir::op::reduce_sum, {to_sum}, {is(change::sum_axis) ? last - 1 : last}));
     if (is(change::sum_axis)) has_spread_ = false, a_.blamed = l;
+    if (has_term_ && !is(change::sink_not_in_sum)) {
+      const int factor = is(change::sink_scaled_in_sum) ? apply(ir::op::mul, {one, number(2)}) : one;
+      const int away = is(change::sink_of_zero) && below(2) ? apply(ir::op::neg, {m}) : is(change::sink_not_shifted) ? factor : apply(ir::op::sub, {factor, m});
+      const int term = apply(ir::op::exp, {away});
+      if (is_one_of(change::sink_not_in_greatest, change::sink_scaled_in_sum, change::sink_not_shifted)) a_.blamed = term;
+      l = below(2) ? apply(ir::op::add, {l, term}) : apply(ir::op::add, {term, l});
+    }
     if (is(change::epsilon_in_sum)) l = either(ir::op::add, l, number(1e-6f));
     if (is(change::reciprocal)) l = apply(ir::op::recip, {l});
     if (is(change::quotient_of_one)) l = apply(ir::op::div, {number(1), l});
@@ -372,11 +421,10 @@ class speller {
     if (is(change::weights_masked)) p = a_.blamed = either(ir::op::mul, p, c().leaf("kept", type_of(element_, queries_, keys_)));
     if (is(change::product_with_quotient)) p = a_.blamed = apply(ir::op::mul, {p, number(0.5f)});
     if (is(change::narrow_weights)) p = a_.blamed = c().apply(ir::op::cast, {p}, {}, type_of(below(2) ? bf16 : f16));
-    if (is_one_of(change::keys_dropped, change::sink_beside)) {
-      if (is(change::sink_beside)) p = sliced(p, 0, keys_);
-      else p = apply(ir::op::concat, {p, c().leaf("nothing", shape(element_, queries_, 1, heads_))}, {rank() - 1});
-      a_.blamed = p;
-    }
+    if (is(change::keys_dropped)) p = a_.blamed = apply(ir::op::concat, {p, c().leaf("nothing", shape(element_, queries_, 1, heads_))}, {rank() - 1});
+    if (is(change::sink_kept)) v = c().leaf("v_and_more", shape(element_, keys_ + 1, columns_, heads_));
+    else if (has_column_) p = sliced(p, is_one_of(change::sink_before, change::scores_dropped) ? 1 : 0, keys_);
+    if (is(change::scores_dropped)) a_.blamed = p;
     a_.result = is(change::narrow_result) ? below(2) ? bf16 : f16 : element_;
     if (is(change::weights_as_second)) a_.root = a_.blamed = matmul(transposed(v), p, 1, a_.result);
     else if (is(change::values_transposed)) a_.root = a_.blamed = matmul(p, v, 1, a_.result);
@@ -393,7 +441,7 @@ class speller {
   attacked a_;
   dtype element_ = f32;
   int64 batch_ = 0, shared_ = 1, group_ = 1, heads_ = 1, queries_ = 1, width_ = 1, keys_ = 1, columns_ = 1;
-  bool is_dynamic_ = false, has_scale_ = false, has_cap_ = false, has_added_ = false, has_chosen_ = false, has_spread_ = false;
+  bool is_dynamic_ = false, has_scale_ = false, has_cap_ = false, has_added_ = false, has_chosen_ = false, has_spread_ = false, has_column_ = false, has_term_ = false;
   place where_ = place::none;
   int unmasked_ = -1;
 };

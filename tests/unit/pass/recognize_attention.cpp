@@ -105,6 +105,125 @@ TEST_CASE("equal spellings are the same equation") {
   CHECK(attention_of(s.body()) == attention_of(spelling{}.body()));
 }
 
+namespace {
+
+/// The chain with a sink as a column beside the scores.
+spelling with_column() {
+  spelling s;
+  s.leaves += "%sink : f32[6,1,1] = weight \"sink\"\n";
+  s.mask = "%b : f32[6,3,1] = broadcast %sink\n%c : f32[6,3,8] = concat %1, %b {axis=2}\n";
+  s.masked = "%c";
+  s.shift = "%max : f32[6,3,1] = reduce_max %c {axis=2}\n%diff : f32[6,3,8] = sub %c, %max\n";
+  s.exponent = "%exp : f32[6,3,8] = exp %diff\n";
+  s.prob = "%p : f32[6,3,8] = div %exp, %sum\n%prob : f32[6,3,7] = slice %p {start=[0,0,0] size=[6,3,7]}\n";
+  return s;
+}
+/// The chain with a sink in the greatest score and in the sum.
+spelling with_term() {
+  spelling s;
+  s.leaves += "%sink : f32[6,1,1] = weight \"sink\"\n";
+  s.shift = "%top : f32[6,3,1] = reduce_max %1 {axis=2}\n%max : f32[6,3,1] = max %top, %sink\n%diff : f32[6,3,7] = sub %1, %max\n";
+  s.sum = "%own : f32[6,3,1] = reduce_sum %exp {axis=2}\n%away : f32[6,3,1] = sub %sink, %max\n%term : f32[6,3,1] = exp %away\n"
+          "%sum : f32[6,3,1] = add %own, %term\n";
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("a sink is an operand, whether it is a column beside the scores or a term of the sum") {
+  const std::string sunk = "attention %q, %k, %v, %sink {scale=0x1p-1 sink=1}";
+  CHECK(attention_of(with_column().body()) == sunk);
+  CHECK(attention_of(with_term().body()) == sunk);
+  spelling s = with_column();  // before the scores
+  s.mask = "%b : f32[6,3,1] = broadcast %sink\n%c : f32[6,3,8] = concat %b, %1 {axis=2}\n";
+  s.prob = "%p : f32[6,3,8] = div %exp, %sum\n%prob : f32[6,3,7] = slice %p {start=[0,0,1] size=[6,3,7]}\n";
+  CHECK(attention_of(s.body()) == sunk);
+  s = with_column();  // the greatest is taken away by hand, and again by the softmax
+  s.mask += "%first : f32[6,3,1] = reduce_max %c {axis=2}\n%less : f32[6,3,8] = sub %c, %first\n";
+  s.shift = "%max : f32[6,3,1] = reduce_max %less {axis=2}\n%diff : f32[6,3,8] = sub %less, %max\n";
+  CHECK(attention_of(s.body()) == sunk);
+  s = with_term();  // operands in another order
+  s.shift = "%top : f32[6,3,1] = reduce_max %1 {axis=2}\n%max : f32[6,3,1] = max %sink, %top\n%diff : f32[6,3,7] = sub %1, %max\n";
+  s.sum = "%own : f32[6,3,1] = reduce_sum %exp {axis=2}\n%away : f32[6,3,1] = sub %sink, %max\n%term : f32[6,3,1] = exp %away\n"
+          "%sum : f32[6,3,1] = add %term, %own\n";
+  CHECK(attention_of(s.body()) == sunk);
+  s = with_term();  // narrow, one for all heads, behind both masks
+  s.leaves = spelling{}.leaves + "%narrow : bf16[1] = weight \"narrow\"\n%sink : f32[1] = cast %narrow\n";
+  s.mask = "%a : f32[3,7] = input \"a\"\n%m : i32[3,7] = input \"m\"\n%3 : f32[6,3,7] = add %1, %a\n%2 : f32[6,3,7] = select %m, %3, f32(-inf)\n";
+  s.shift = "%top : f32[6,3,1] = reduce_max %2 {axis=2}\n%max : f32[6,3,1] = max %top, %sink\n%diff : f32[6,3,7] = sub %2, %max\n";
+  CHECK(attention_of(s.body()) == "attention %q, %k, %v, %a, %m, %narrow {scale=0x1p-1 sink=1}");
+  s = with_term();  // a softmax that may weigh nothing: the sink is 0
+  s.shift = "%top : f32[6,3,1] = reduce_max %1 {axis=2}\n%max : f32[6,3,1] = max %top, f32(0)\n%diff : f32[6,3,7] = sub %1, %max\n";
+  s.sum = "%own : f32[6,3,1] = reduce_sum %exp {axis=2}\n%away : f32[6,3,1] = neg %max\n%term : f32[6,3,1] = exp %away\n"
+          "%sum : f32[6,3,1] = add %own, %term\n";
+  CHECK(attention_of(s.body()) == "attention %q, %k, %v, f32(0) {scale=0x1p-1 sink=1}");
+}
+
+TEST_CASE("the greatest that is taken away twice is taken away once") {
+  spelling s;
+  s.mask = "%first : f32[6,3,1] = reduce_max %1 {axis=2}\n%less : f32[6,3,7] = sub %1, %first\n";
+  s.masked = "%less";
+  CHECK(attention_of(s.body()) == attention_of(spelling{}.body()));
+}
+
+TEST_CASE("a near miss of a sink keeps its equations, and is declined with the value and the first check that failed") {
+  spelling s = with_column();
+  const auto miss = [&](chain_check failed, const char* value, spelling next) {
+    check_near_miss({s.body(), failed, value});
+    s = next;
+  };
+  // the column stays, and has a row of values
+  s.leaves = "%q : f32[6,3,4] = input \"q\"\n%k : f32[6,7,4] = input \"k\"\n%v : f32[6,8,4] = input \"v\"\n%sink : f32[6,1,1] = weight \"sink\"\n";
+  s.prob = "%prob : f32[6,3,8] = div %exp, %sum\n";
+  miss(chain_check::sink_kept, "concat", with_column());
+  // another column goes
+  s.prob = "%p : f32[6,3,8] = div %exp, %sum\n%prob : f32[6,3,7] = slice %p {start=[0,0,1] size=[6,3,7]}\n";
+  miss(chain_check::sink_kept, "slice", with_column());
+  // two columns
+  s.leaves = spelling{}.leaves + "%sink : f32[6,1,2] = weight \"sink\"\n";
+  for (std::string* part : {&s.mask, &s.shift, &s.exponent, &s.prob})
+    for (size_t at; (at = part->find("3,8]")) != std::string::npos;) part->replace(at, 4, "3,9]");
+  s.mask.replace(s.mask.find("3,1]"), 4, "3,2]");
+  miss(chain_check::sink_shape, "concat", with_column());
+  // scaled with the scores
+  s.scale = "%1 : f32[6,3,7] = mul %0, f32(0.5)\n";
+  s.mask = "%b : f32[6,3,1] = broadcast %sink\n%cc : f32[6,3,8] = concat %1, %b {axis=2}\n%c : f32[6,3,8] = mul %cc, f32(0.25)\n";
+  miss(chain_check::sink_form, "concat", with_column());
+  // a weight of the sink is read
+  s.more = "%w : f32[6,3,1] = slice %p {start=[0,0,7] size=[6,3,1]}\noutput \"weight\" = %w\n";
+  miss(chain_check::read_elsewhere, "div", with_term());
+  // no part of the greatest
+  s.shift = "%max : f32[6,3,1] = reduce_max %1 {axis=2}\n%diff : f32[6,3,7] = sub %1, %max\n";
+  miss(chain_check::sink_form, "exp", with_term());
+  // no part of the sum
+  s.sum = "%sum : f32[6,3,1] = reduce_sum %exp {axis=2}\n";
+  miss(chain_check::softmax_shift, "sub", with_term());
+  // scaled in the sum
+  s.sum = "%own : f32[6,3,1] = reduce_sum %exp {axis=2}\n%half : f32[6,1,1] = mul %sink, f32(0.5)\n%away : f32[6,3,1] = sub %half, %max\n"
+          "%term : f32[6,3,1] = exp %away\n%sum : f32[6,3,1] = add %own, %term\n";
+  miss(chain_check::sink_form, "exp", with_term());
+  // not shifted
+  s.sum = "%own : f32[6,3,1] = reduce_sum %exp {axis=2}\n%term : f32[6,1,1] = exp %sink\n%sum : f32[6,3,1] = add %own, %term\n";
+  miss(chain_check::sink_form, "exp", with_term());
+  // a number that is not 0, left out of the exponent
+  s.shift = "%top : f32[6,3,1] = reduce_max %1 {axis=2}\n%max : f32[6,3,1] = max %top, f32(1)\n%diff : f32[6,3,7] = sub %1, %max\n";
+  s.sum = "%own : f32[6,3,1] = reduce_sum %exp {axis=2}\n%away : f32[6,3,1] = neg %max\n%term : f32[6,3,1] = exp %away\n"
+          "%sum : f32[6,3,1] = add %own, %term\n";
+  miss(chain_check::sink_form, "exp", with_term());
+  // one for each key
+  s.leaves = spelling{}.leaves + "%sink : f32[6,1,7] = weight \"sink\"\n";
+  s.shift = "%top : f32[6,3,1] = reduce_max %1 {axis=2}\n%max : f32[6,3,7] = max %top, %sink\n%diff : f32[6,3,7] = sub %1, %max\n";
+  s.sum = "%own : f32[6,3,1] = reduce_sum %exp {axis=2}\n%away : f32[6,3,7] = sub %sink, %max\n%term : f32[6,3,7] = exp %away\n"
+          "%sum : f32[6,3,7] = add %own, %term\n";
+  miss(chain_check::sink_shape, "max", with_term());
+  // rows that only the sink tells apart
+  s.leaves = "%q : f32[1,3,4] = input \"q\"\n%k : f32[1,7,4] = input \"k\"\n%v : f32[1,7,4] = input \"v\"\n%sink : f32[6,1,1] = weight \"sink\"\n";
+  s.scores = "%0 : f32[1,3,7] = matmul %q, %k {transpose_b=1}\n";
+  s.scale = "%1 : f32[1,3,7] = mul %0, f32(0.5)\n";
+  s.shift.replace(s.shift.find("f32[6,3,1]"), 10, "f32[1,3,1]");
+  miss(chain_check::sink_shape, "max", with_term());
+}
+
 TEST_CASE("a query that is scaled before stays an operand, and the scale is one") {
   spelling s;
   s.scores = "%qs : f32[6,3,4] = mul %q, f32(0.3)\n%0 : f32[6,3,7] = matmul %qs, %k {transpose_b=1}\n";

@@ -43,6 +43,13 @@ constexpr answer answers[] = {
     {change::large_scores, "scores of hundreds"},
     {change::batch_of_heads, "a batch, and heads that share keys by their extent of one"},
     {change::bounded_length, "a bounded number of keys"},
+    {change::shifted_twice, "less the maximum, and less that of the differences"},
+    {change::sink_beside, "a sink as a column behind the scores"},
+    {change::sink_before, "a sink as a column before the scores"},
+    {change::sink_in_sum, "a sink in the maximum and in the sum"},
+    {change::sink_of_zero, "a softmax that may weigh nothing"},
+    {change::sink_of_one_head, "one sink for all heads"},
+    {change::sink_without_end, "sinks and masks of -inf, whole rows too"},
     {change::read_by_output, "a value inside is an output", chain_check::read_elsewhere},
     {change::read_by_step, "a value inside has one more reader", chain_check::read_elsewhere},
     {change::cast_between, "a value inside is narrowed and widened", chain_check::narrow_value},
@@ -87,10 +94,21 @@ constexpr answer answers[] = {
     {change::wide_chain, "a chain of f64", chain_check::element_type},
     {change::narrow_chain, "a chain of f16 or bf16", chain_check::narrow_value},
     {change::keys_dropped, "one key less in the scores", chain_check::moved_inside},
-    {change::sink_beside, "one score more in the softmax", chain_check::moved_inside},
     {change::scores_moved, "scores that take another shape", chain_check::moved_inside},
     {change::weights_masked, "weights times a mask", chain_check::step_between},
     {change::product_with_quotient, "weights times a number", chain_check::step_between},
+    {change::sink_kept, "the sink's column has a value", chain_check::sink_kept},
+    {change::scores_dropped, "the first score is dropped, not the sink", chain_check::sink_kept},
+    {change::two_sink_columns, "two columns beside the scores", chain_check::sink_shape},
+    {change::scale_after_sink, "the sink is scaled with the scores", chain_check::sink_form},
+    {change::sink_not_in_greatest, "a sink in the sum alone", chain_check::sink_form},
+    {change::sink_not_in_sum, "a sink in the maximum alone", chain_check::softmax_shift},
+    {change::sink_scaled_in_sum, "another sink in the sum than in the maximum", chain_check::sink_form},
+    {change::sink_not_shifted, "the exponential of the sink itself", chain_check::sink_form},
+    {change::sink_for_each_key, "a sink for each key", chain_check::sink_shape},
+    {change::sinks_of_both_kinds, "a column beside the scores, and a sink in the sum", chain_check::sink_form},
+    {change::sink_of_more_rows, "more sinks than queries", chain_check::sink_shape},
+    {change::sink_after_shift, "a sink beside scores that are shifted already", chain_check::step_between},
     {change::length_without_bound, "no bound of the number of keys", chain_check::unbounded_length},
 };
 
@@ -104,7 +122,7 @@ chain_check check_of_step_after(place p) {
   }
 }
 
-vec<ir::named_tensor> drawn_leaves(const ir::graph_view& g, draws& d, const attacked& a, bool endless_mask) {
+vec<ir::named_tensor> drawn_leaves(const ir::graph_view& g, draws& d, const attacked& a, bool endless) {
   vec<ir::named_tensor> given;
   for (uint32 id = 0; id < g.size(); ++id) {
     if (!ir::is_named_leaf(g[id].kind)) continue;
@@ -112,7 +130,7 @@ vec<ir::named_tensor> drawn_leaves(const ir::graph_view& g, draws& d, const atta
     for (int i = 0; i < t.rank; ++i)
       if (t.extents[i].is_dynamic()) t.extents[i] = extent(5);
     ir::tensor value(t);
-    const bool ends = endless_mask && g.name_of(id) == std::string_view("added");
+    const bool ends = endless && (g.name_of(id) == std::string_view("added") || g.name_of(id) == std::string_view("sink"));
     const int64 row = t.last().code;
     uint64 masked_row = ends && d.less_than(2) ? d.less_than(3) : 99;
     for (size_t i = 0; i < value.bits.size(); ++i) {
@@ -134,8 +152,9 @@ vec<ir::named_tensor> drawn_leaves(const ir::graph_view& g, draws& d, const atta
 ///   d + u·|s|                            after a mask is added
 /// The result does not depend on what is subtracted, only the difference rounds: the exponent is off by e = d + u·(M − s). Two
 /// exponentials of 2 ULP make the weight p: off by a factor of 1 + t, t = exp(e) − 1 + 8u. Its sum has 8 folds of lanes and one
-/// step a chunk: L is off by l = Σ p·t / L + (8 + chunks)·u. The weighted sum has min(S, 256) + 1 steps in a chunk and one more a
-/// chunk: |O| is off by Σ p·|v|·t + (min(S, 256) + 2 + chunks)·u·Σ p·|v|. The quotient rounds once, and to a narrow type again.
+/// step a chunk, and one for a sink, whose weight is off as others are, with d = 0: L is off by l = Σ p·t / L + (8 + chunks + 1)·u.
+/// The weighted sum has min(S, 256) + 1 steps in a chunk and one more a chunk: |O| is off by
+/// Σ p·|v|·t + (min(S, 256) + 2 + chunks)·u·Σ p·|v|. The quotient rounds once, and to a narrow type again.
 struct expected {
   std::vector<double> value, error;
   bool is_bounded = true;  ///< else the roundings may be as large as the values
@@ -149,6 +168,7 @@ expected reference(const attacked& a, const vec<ir::named_tensor>& given) {
   reads.outputs = {a.q, a.k, a.v};
   if (a.added >= 0) reads.outputs.push_back(a.added);
   if (a.chosen >= 0) reads.outputs.push_back(a.chosen);
+  if (a.sink >= 0) reads.outputs.push_back(a.sink);
   reads.unread.clear();
   REQUIRE(reads.build(plain));
   const ir::interpretation parts = ir::interpret(plain, given);
@@ -166,10 +186,11 @@ expected reference(const attacked& a, const vec<ir::named_tensor>& given) {
     return all;
   };
   const std::vector<double> qs = stretched(q, queries, width), ks = stretched(k, keys, width), vs = stretched(v, keys, columns);
-  std::vector<double> added, chosen;
+  std::vector<double> added, chosen, sinks;
   size_t next = 3;
   if (a.added >= 0) added = stretched(parts.outputs[next++].value, queries, keys);
-  if (a.chosen >= 0) chosen = stretched(parts.outputs[next].value, queries, keys);
+  if (a.chosen >= 0) chosen = stretched(parts.outputs[next++].value, queries, keys);
+  if (a.sink >= 0) sinks = stretched(parts.outputs[next].value, queries, 1);
 
   constexpr double u = 0x1p-24;
   const double chunks = static_cast<double>((keys + 255) / 256), depth = static_cast<double>(std::min<int64>(width, 256) + (width + 255) / 256);
@@ -198,7 +219,13 @@ expected reference(const attacked& a, const vec<ir::named_tensor>& given) {
       s[static_cast<size_t>(j)] = x, off[static_cast<size_t>(j)] = d;
       most = std::fmax(most, x);
     }
+    const double sink = sinks.empty() ? -INFINITY : sinks[static_cast<size_t>(row)];
+    most = std::fmax(most, sink);
     double weights = 0, weights_off = 0;
+    if (sink != -INFINITY) {
+      weights = std::exp(sink - most);
+      weights_off = weights * (std::expm1(u * (most - sink)) + 8 * u);
+    }
     std::vector<double> o(static_cast<size_t>(columns)), sizes(o.size()), o_off(o.size());
     for (int64 j = 0; j < keys; ++j) {
       const double x = s[static_cast<size_t>(j)];
@@ -212,7 +239,7 @@ expected reference(const attacked& a, const vec<ir::named_tensor>& given) {
         o_off[static_cast<size_t>(i)] += p * std::fabs(value) * t;
       }
     }
-    const double l = weights_off / weights + (8 + chunks) * u;
+    const double l = weights_off / weights + (8 + chunks + !sinks.empty()) * u;
     out.is_bounded = out.is_bounded && !(l > 0.01);
     for (size_t i = 0; i < o.size(); ++i) {
       const double y = most == -INFINITY ? NAN : o[i] / weights;
@@ -267,7 +294,7 @@ TEST_CASE("each kind of change to a chain of attention has the answer in the tab
       const pass::prepared made = pass::run_passes(g, targets::host), strict = pass::run_passes(g, targets::host, true);
       INFO(std::string(want.name) << ", " << k << "\n" << printed(g) << printed(made.optimized));
       REQUIRE(ir::verify(made.optimized));
-      const vec<ir::named_tensor> given = drawn_leaves(g, d, a, want.what == change::mask_without_end);
+      const vec<ir::named_tensor> given = drawn_leaves(g, d, a, want.what == change::mask_without_end || want.what == change::sink_without_end);
       REQUIRE(count_of(strict.optimized, ir::op::attention) == 0);
       REQUIRE(same_results(g, strict.optimized, given));
       if (want.failed) {

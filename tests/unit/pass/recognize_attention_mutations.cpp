@@ -34,9 +34,16 @@ chain drawn_chain(draws& d) {
   }
   if (below(3) == 0) s = c.apply(ir::op::add, {s, c.leaf("added", below(2) ? type_of(f32, queries, keys) : type_of(f32, heads, 1, keys))});
   if (below(2)) s = c.apply(ir::op::select, {c.leaf("chosen", type_of(i32, queries, keys)), s, c.number(-INFINITY)});
-  const int greatest = c.apply(ir::op::reduce_max, {s}, {2});
+  const int64 sinks = below(8);  // 0: a column beside the scores, 1: in the greatest and in the sum
+  const int sink = sinks < 2 ? c.leaf("sink", type_of(f32, heads, 1, 1)) : -1;
+  if (sinks == 0) s = c.apply(ir::op::concat, {s, c.apply(ir::op::broadcast, {sink}, {}, type_of(f32, heads, queries, 1))}, {2});
+  int greatest = c.apply(ir::op::reduce_max, {s}, {2});
+  if (sinks == 1) greatest = c.apply(ir::op::max, {greatest, sink});
   const int e = c.apply(ir::op::exp, {c.apply(ir::op::sub, {s, greatest})});
-  const int p = c.apply(ir::op::div, {e, c.apply(ir::op::reduce_sum, {e}, {2})});
+  int sum = c.apply(ir::op::reduce_sum, {e}, {2});
+  if (sinks == 1) sum = c.apply(ir::op::add, {sum, c.apply(ir::op::exp, {c.apply(ir::op::sub, {sink, greatest})})});
+  int p = c.apply(ir::op::div, {e, sum});
+  if (sinks == 0) p = c.apply(ir::op::slice, {p}, {0, 0, 0, heads, queries, keys, 1, 1, 1});
   c.outputs.push_back(c.apply(ir::op::matmul, {p, v}, {0}));
   return c;
 }

@@ -87,7 +87,7 @@ void check(const std::string& body, const std::vector<held>& values) {
 
 }  // namespace
 
-TEST_CASE("attention has the bits of its definition for every shape, type, mask, thread count and instruction set") {
+TEST_CASE("attention has the bits of its definition for every shape, type, mask, sink, thread count and instruction set") {
   draws d(11);
   const auto below = [&d](uint64 n) { return static_cast<int64>(d.less_than(n)); };
   for (int k = 0; k < 300; ++k) {
@@ -112,11 +112,17 @@ TEST_CASE("attention has the bits of its definition for every shape, type, mask,
       values.emplace_back("chosen", chosen);
       call += ", %chosen";
     }
-    const char* const attributes[] = {"", " {scale=0.125}", " {scale=0.3 softcap=5}", " {softcap=0.5}"};
+    const bool sinks = below(3) == 0;
+    if (sinks) {
+      const dtype t = drawn_type();
+      values.emplace_back("sink", drawn(d, below(2) ? type_of(t, heads, 1, 1) : below(2) ? type_of(t, heads, queries, 1) : type_of(t, 1), odd));
+      call += ", %sink";
+    }
+    const std::string attributes[] = {"", "scale=0.125 ", "scale=0.3 softcap=5 ", "softcap=0.5 "};
     std::string body;
     for (const held& h : values)
       body += "%" + std::string(h.value.name) + " : " + type_text(h.value.value.type) + " = input \"" + std::string(h.value.name) + "\"\n";
-    body += "%y : " + type_text(type_of(drawn_type(), heads, queries, columns)) + " = " + call + attributes[below(4)] + "\noutput \"y\" = %y";
+    body += "%y : " + type_text(type_of(drawn_type(), heads, queries, columns)) + " = " + call + " {" + attributes[below(4)] + (sinks ? "sink=1}" : "}") + "\noutput \"y\" = %y";
     check(body, values);
   }
 }

@@ -27,7 +27,7 @@ constexpr void rope(view<int64> at, const tensor& x, const tensor& cos, const te
     }
 }
 
-/// q[…,L,D], k[…,S,D], v[…,S,E] and masks that broadcast into […,L,S] → […,L,E].
+/// q[…,L,D], k[…,S,D], v[…,S,E], masks that broadcast into […,L,S], a sink that does into […,L,1] → […,L,E].
 template <class Float>
 class attention_rows {
  public:
@@ -37,12 +37,19 @@ class attention_rows {
         scale_(widened(at[0])), softcap_(widened(at[1])), capped_(at[1] != 0), product_(o, width_), lanes_(row_order.lanes) {
     const tensor_type& q = in[0]->type;
     const tensor_type scores = q.with(q.rank - 1, extent(keys_));
-    for (size_t i = 3; i < in.size(); ++i) {
+    const size_t masks_end = in.size() - static_cast<size_t>(at[2]);
+    for (size_t i = 3; i < masks_end; ++i) {
       const bool chooses = in[i]->type.element == dtype::i32;
       vec<uint64>& to = chooses ? chosen_ : added_;
       to.resize(static_cast<size_t>(scores.element_count()));
       copy_broadcast(*in[i], scores, to.data());
       if (!chooses) added_type_ = in[i]->type.element;
+    }
+    if (at[2]) {
+      const tensor_type column = q.with(q.rank - 1, extent(1)).with(in[masks_end]->type.element);
+      tensor all(column);
+      copy_broadcast(*in[masks_end], column, all.bits.data());
+      sinks_ = values_of<Float>(all);
     }
   }
 
@@ -62,6 +69,7 @@ class attention_rows {
       chunk(row, shared, first, count, i);
       most = float_value<op::max>(most, most_[static_cast<size_t>(i)]);
     }
+    if (!sinks_.empty()) most = float_value<op::max>(most, sinks_[static_cast<size_t>(row)]);
     Float sum = 0;
     vec<Float> all(static_cast<size_t>(columns_), 0);
     for (int64 i = 0; i < chunks; ++i) {
@@ -70,6 +78,7 @@ class attention_rows {
       for (int64 c = 0; c < columns_; ++c)
         all[static_cast<size_t>(c)] = multiply_add(part, parts_[static_cast<size_t>(i * columns_ + c)], all[static_cast<size_t>(c)]);
     }
+    if (!sinks_.empty()) sum = ieee::add(sum, float_value<op::exp>(ieee::sub(sinks_[static_cast<size_t>(row)], most), Float(0)));
     for (int64 c = 0; c < columns_; ++c) to[c] = store_float(t, ieee::div(ieee::add(Float(0), all[static_cast<size_t>(c)]), sum));
   }
 
@@ -118,6 +127,7 @@ class attention_rows {
   vec<Float> lanes_, most_, sums_, parts_;  // of chunks: m, l and o [chunks, E]
   vec<uint64> added_, chosen_;              // [rows, S]
   dtype added_type_ = dtype::f32;
+  vec<Float> sinks_;                        // [rows]
 };
 
 template <class Float>

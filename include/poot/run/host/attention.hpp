@@ -32,6 +32,8 @@ struct attention_problem {
   /// Masks of a row from key `first` on; null where there is none. Where one is the same for all keys it is spread in `room`.
   const float* (*added)(const void* context, int64 entry, int64 row, int64 first, float* room) = nullptr;
   const int32* (*chosen)(const void* context, int64 entry, int64 row, int64 first, int32* room) = nullptr;
+  /// The sink of a row; null where there is none.
+  float (*sink)(const void* context, int64 entry, int64 row) = nullptr;
   /// Takes a finished row of f32.
   void (*finish)(const void* context, int64 entry, int64 row, const float* result) = nullptr;
 };
@@ -51,7 +53,7 @@ class attention_call {
     tiles_ = (p.rows + most_rows_ - 1) / most_rows_;
     chunks_ = (p.keys + attention_chunk - 1) / attention_chunk;
     stride_ = (p.columns + group_rows - 1) / group_rows * group_rows;
-    scores_of_ = (chunks_ + uniform_elements - 1) / uniform_elements * uniform_elements;
+    scores_of_ = (chunks_ + (p.sink ? 1 : 0) + uniform_elements - 1) / uniform_elements * uniform_elements;
     // o of a tile's chunk, rows rounded up; then m and l of its rows, by row
     part_ = (most_rows_ + 3) / 4 * 4 * stride_;
     tile_ = part_ * chunks_ + 2 * scores_of_ * most_rows_;
@@ -225,7 +227,10 @@ class attention_call {
   void join(int64 entry, int64 tile, int64 first, int64 last, float* parts) const {
     float* const result = scratch_of_thread().filled.floats(stride_);
     for (int64 r = first; r < last; ++r) {
-      kernel_.join(greatest_of(parts, r), sums_of(parts, r), parts + r * stride_, part_, static_cast<int>(chunks_), p_.columns, result);
+      float* const greatest = greatest_of(parts, r);
+      if (p_.sink) greatest[chunks_] = p_.sink(p_.context, entry, tile * most_rows_ + r);
+      const row_parts all{greatest, sums_of(parts, r), parts + r * stride_, part_, p_.columns, static_cast<int>(chunks_), p_.sink != nullptr};
+      kernel_.join(all, result);
       p_.finish(p_.context, entry, tile * most_rows_ + r, result);
     }
   }

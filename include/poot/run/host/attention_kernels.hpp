@@ -34,9 +34,18 @@ struct few_rows {
   int64 score_stride;
 };
 
+/// The chunks of one row: m and l of each, o of chunk i at `parts` + i · `between`. Behind the chunks may stand a sink: m alone.
+struct row_parts {
+  float* greatest;         ///< room for whole vectors; overwritten
+  const float *sums, *parts;
+  int64 between, columns;
+  int chunks;
+  bool has_sink;
+};
+
 struct attention_kernels {
   void (*weigh)(const score_row& r, float* greatest, float* sum);
-  void (*join)(float* greatest, const float* sums, const float* parts, int64 between, int chunks, int64 columns, float* to);
+  void (*join)(const row_parts& r, float* to);
   bool (*finite)(const float* x, int64 count);
   /// Widens first … last, at first count … 0, to where x is not 0.
   void (*widen_span)(const int32* x, int count, int& first, int& last);
@@ -54,7 +63,7 @@ struct attention_kernels {
 namespace poot::run::host {
 
 /// Changes with what the kernels and their callers must agree on; see tile_layout.
-inline constexpr uint64 attention_layout = mix(sizeof(attention_kernels), mix(sizeof(score_row), mix(sizeof(few_rows), attention_chunk)));
+inline constexpr uint64 attention_layout = mix(sizeof(attention_kernels), mix(sizeof(score_row), mix(sizeof(few_rows), mix(sizeof(row_parts), attention_chunk))));
 template <uint64 Layout>
 const attention_kernels& precompiled_attention_kernels();
 

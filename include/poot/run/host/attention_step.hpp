@@ -21,8 +21,10 @@ class attention_step : public step {
     result_ = c.at(id_);
     made_ = c.type(id_).element;
     store_ = current_tile_functions().store(made_);
-    added_ = chosen_ = {};
-    for (size_t i = 3; i < in.size(); ++i) (c.type(in[i]).element == dtype::i32 ? chosen_ : added_) = operand(c, in[i], q.rank);
+    added_ = chosen_ = sink_ = {};
+    const size_t masks_end = in.size() - static_cast<size_t>(attrs[2]);
+    for (size_t i = 3; i < masks_end; ++i) (c.type(in[i]).element == dtype::i32 ? chosen_ : added_) = operand(c, in[i], q.rank);
+    if (attrs[2]) sink_ = operand(c, in[masks_end], q.rank);
 
     batch_ = q.rank - 2;
     length_ = q.extents[q.rank - 2].code;
@@ -65,6 +67,10 @@ class attention_step : public step {
       problem_.chosen = [](const void* self, int64 entry, int64 row, int64 first, int32* room) {
         const attention_step& s = *static_cast<const attention_step*>(self);
         return s.mask_row(s.chosen_, entry, row, first, room);
+      };
+    if (sink_.data)
+      problem_.sink = [](const void* self, int64 entry, int64 row) {
+        return static_cast<const attention_step*>(self)->sink(entry, row);
       };
     problem_.finish = [](const void* self, int64 entry, int64 row, const float* result) {
       static_cast<const attention_step*>(self)->finish(entry, row, result);
@@ -121,6 +127,13 @@ class attention_step : public step {
       load(room + i, from + byte_size(queries_.element, i), nullptr, nullptr, piece(problem_.width - i));
     return room;
   }
+  float sink(int64 entry, int64 row) const {
+    const char* const from = sink_.at(offset(sink_, entry, row));
+    if (sink_.element == dtype::f32) return *reinterpret_cast<const float*>(from);
+    float value;
+    current_tile_functions().load(sink_.element)(&value, from, nullptr, nullptr, 1);
+    return value;
+  }
   static int piece(int64 rest) { return static_cast<int>(rest < tile_elements ? rest : tile_elements); }
 
   template <class T>
@@ -145,7 +158,7 @@ class attention_step : public step {
 
   uint32 id_;
   attention_problem problem_;
-  placed queries_, keys_, values_, added_, chosen_;
+  placed queries_, keys_, values_, added_, chosen_, sink_;
   char* result_ = nullptr;
   dtype made_ = dtype::f32;
   tile_function store_ = nullptr;
