@@ -1,10 +1,7 @@
 #pragma once
 /// Many prompts at once: each place of a batch continues one, and takes the next when it ends.
 
-#include "language_model.hpp"
-
-#include <string>
-#include <vector>
+#include "continuation.hpp"
 
 namespace poot::tool {
 
@@ -22,12 +19,6 @@ std::vector<int32> prompt_ids(const io::tokenizer& tokens, std::string_view char
 
 /// The prompts of a file, one a line. Throws `error` that names file and line for one that is no UTF-8.
 std::vector<batch_prompt> read_prompts(const std::string& path, const io::tokenizer& tokens);
-
-/// Which tokens end a text: EOS and BOS, and that of a chat.
-struct text_end {
-  int32 bos, eos, turn;
-  bool operator()(int32 token) const { return token == bos || token == eos || token == turn; }
-};
 
 /// Writes the continuation of each prompt to stdout, in their order, a line break behind each, and progress to stderr. Each is
 /// what it is alone. The model was loaded for `sequences` at once; a text gets `most_tokens` tokens at most.

@@ -5,23 +5,22 @@
 #include "commands.hpp"
 #include "options.hpp"
 
-#include <poot/run/host/check.hpp>
-
-#include <chrono>
 #include <cstdio>
 #include <iostream>
+
+#include <unistd.h>
 
 namespace poot::tool {
 
 namespace {
 
 struct generate_arguments {
-  std::string model, prompt, batch, device = "host";
+  std::string model, prompt, system, batch, device = "host";
   int64 tokens = 200;
   sampling choose;
   int threads = 0;
   int64 context = 0;
-  bool chat = false, unfused = false, check = false, no_replay = false;
+  bool chat = false, converse = false, unfused = false, check = false, no_replay = false;
 };
 
 double megabytes(int64 bytes) { return static_cast<double>(bytes) * 1e-6; }
@@ -40,10 +39,6 @@ void print_plan(const language_model& model) {
                megabytes(fused.transient_bytes_without_reuse()));
 }
 
-double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
-
 /// Loads the model, and says what it is.
 void load(language_model& model, const generate_arguments& a) {
   std::fprintf(stderr, "loading %s\n", a.model.c_str());
@@ -53,61 +48,50 @@ void load(language_model& model, const generate_arguments& a) {
                model.load_seconds() * 1e3, model.device_description().c_str());
 }
 
-/// Reads tokens, on `other` as well where there is one, and compares.
-void read_and_compare(language_model& model, language_model* other, view<int32> tokens, uint32 drawn) {
-  const int64 position = model.position();
-  view<float> logits;
+/// What `step` makes of a text; errors name where the text is from.
+template <class Step>
+std::vector<int32> tokens_from(std::string_view from, Step step) {
   try {
-    logits = model.read(tokens, drawn);
-  } catch (const run::host::difference_found& d) {
-    fail(text{} << d.what() << ", in the step that reads " << tokens.size() << " tokens from position " << position);
-  }
-  if (!other) return;
-  const view<float> again = other->read(tokens, drawn);
-  for (size_t i = 0; i < logits.size(); ++i)
-    if (std::bit_cast<uint32>(logits[i]) != std::bit_cast<uint32>(again[i]))
-      fail(text{} << "check: logit " << i << " at position " << model.position() - 1 << " differs between fused and unfused");
-  if (model.token() != other->token()) fail(text{} << "check: the token at position " << model.position() << " differs between fused and unfused");
-}
-
-/// The tokens of the prompt, of a chat where that is asked for.
-std::vector<int32> prompt_tokens(const language_model& model, const generate_arguments& a, const chat_format* chat) {
-  std::vector<int32> tokens;
-  try {
-    tokens = prompt_ids(model.tokens(), a.prompt);
+    return step();
   } catch (const error& e) {
-    fail(text{} << "--prompt: " << e.what());
+    fail(text{} << from << ": " << e.what());
   }
-  return chat ? chat_prompt(*chat, model.file(), model.tokens(), a.prompt) : tokens;
 }
 
-void generate_one(language_model& model, language_model* other, const generate_arguments& a, const std::vector<int32>& prompt, text_end ends) {
-  const auto start = std::chrono::steady_clock::now();
-  auto first = start;
-  view<int32> read{prompt.data(), prompt.size()};
-  int32 before = prompt.back(), token = 0;
-  io::character_stream characters;
-  const auto write = [](const std::string& text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
-  };
-  if (!a.chat) write(characters.put(a.prompt));
-  uint32 made = 0;
-  while (made < a.tokens && model.position() + static_cast<int64>(read.size()) <= model.config().context) {
-    read_and_compare(model, other, read, made);
-    if (made++ == 0) first = std::chrono::steady_clock::now();
-    else before = token;
-    token = model.token();
-    if (ends(token)) break;
-    std::string piece;
-    model.tokens().append(piece, token, before);
-    write(characters.put(piece));
-    read = {&token, 1};
+/// A message from stdin: a line, and those behind it while they end in a backslash. `line` counts them. Whether there was one.
+bool read_message(std::string& message, int64& line) {
+  const bool is_terminal = ::isatty(STDIN_FILENO) == 1;
+  message.clear();
+  bool goes_on = true;
+  while (goes_on) {
+    if (is_terminal) std::fputs(message.empty() ? "> " : "  ", stderr);
+    std::string more;
+    if (!std::getline(std::cin, more)) {
+      if (is_terminal) std::fputs("\n", stderr);
+      return !message.empty();
+    }
+    ++line;
+    goes_on = !more.empty() && more.back() == '\\';
+    if (goes_on) more.back() = '\n';
+    message += more;
+    goes_on = goes_on || message.empty();  // nobody said anything
   }
-  write(characters.finish() + '\n');
-  const double rest = seconds_between(first, std::chrono::steady_clock::now());
-  std::fprintf(stderr, "%zu prompt tokens in %.1f ms, then %.1f tokens/s %s\n", prompt.size(), seconds_between(start, first) * 1e3,
-               made > 1 ? static_cast<double>(made - 1) / rest : 0.0, a.unfused ? "unfused" : "fused");
+  return true;
+}
+
+/// Answers the messages on stdin, each behind those before it.
+void converse(language_model& model, const chat_format& chat, continuation& text_so_far, const generate_arguments& a) {
+  std::string message;
+  bool is_first = true;
+  for (int64 line = 0; read_message(message, line); is_first = false) {
+    const std::string from = "standard input: line " + std::to_string(line);
+    const std::vector<int32> tokens = tokens_from(from, [&] {
+      model.tokens().encode(message, false);  // what is no UTF-8 is named by its place in the message
+      return is_first ? chat_prompt(chat, model.file(), model.tokens(), message, a.system) : chat_turn(chat, model.file(), model.tokens(), message);
+    });
+    text_so_far.check(from, tokens);
+    text_so_far.write(tokens, {}, a.tokens);
+  }
 }
 
 int generate(const generate_arguments& a) {
@@ -128,8 +112,13 @@ int generate(const generate_arguments& a) {
     language_model model(a.model, options);
     chat_format chat{};
     if (a.chat) chat = chat_format_of(model.file());
-    const std::vector<int32> prompt = prompt_tokens(model, a, a.chat ? &chat : nullptr);
-    model.check_prompt("--prompt", {prompt.data(), prompt.size()});
+    std::vector<int32> prompt;
+    tokens_from("--system-prompt", [&] { return model.tokens().encode(a.system, false); });
+    if (!a.converse) {
+      prompt = tokens_from("--prompt", [&] { return prompt_ids(model.tokens(), a.prompt); });
+      if (a.chat) prompt = chat_prompt(chat, model.file(), model.tokens(), a.prompt, a.system);
+      model.check_prompt("--prompt", {prompt.data(), prompt.size()});
+    }
     load(model, a);
     std::unique_ptr<language_model> other;  // one dispatch per equation, to compare with
     if (a.check) {
@@ -138,7 +127,10 @@ int generate(const generate_arguments& a) {
       other->load();
     }
     const int32 turn = chat.end.empty() ? -1 : model.tokens().find_special(chat.end);
-    generate_one(model, other.get(), a, prompt, {model.tokens().bos(), model.tokens().eos(), turn});
+    continuation text_so_far(model, other.get(), {model.tokens().bos(), model.tokens().eos(), turn});
+    if (a.converse) converse(model, chat, text_so_far, a);
+    else text_so_far.write(prompt, a.chat ? std::string() : a.prompt, a.tokens);
+    std::fprintf(stderr, "%s %s\n", text_so_far.figures().c_str(), a.unfused ? "unfused" : "fused");
     if (a.check) std::fprintf(stderr, "every value of every region, and the logits, are equal bit for bit fused and unfused at every step\n");
     return 0;
   }
@@ -162,7 +154,8 @@ void add_generate_command(CLI::App& app, outcome& result) {
   CLI::Option* const prompt = command->add_option("-p,--prompt", a->prompt, "Text to continue");
   command->add_option("-n,--tokens", a->tokens, "Tokens to generate at most")->capture_default_str()->check(whole_number(1, 1 << 30));
   CLI::Option* const batch = command->add_option("--batch", a->batch, "A file of texts to continue, one a line: many at once, written in their order, each as it is alone")->excludes(prompt)->check(file_name());
-  command->add_flag("--chat", a->chat, "The prompt is a user's message, and the answer is written; as tokenizer.chat_template of the file says")->excludes(batch);
+  CLI::Option* const chat = command->add_flag("--chat", a->chat, "The prompt is a user's message, and the answer is written, as tokenizer.chat_template of the file says. Without a prompt the lines of standard input are messages, each answered behind those before it; a line that ends in a backslash goes on in the next")->excludes(batch);
+  command->add_option("--system-prompt", a->system, "Instructions that stand before the first message")->needs(chat);
   command->add_option("--temperature", a->choose.temperature, "0: always the likeliest token")->capture_default_str()->check(number(0, 1e6));
   command->add_option("--top-k", a->choose.top_k, "Draw from so many of the likeliest tokens; 0: from all")->capture_default_str()->check(whole_number(0, 1 << 24));
   command->add_option("--top-p", a->choose.top_p, "Draw from the likeliest that have this probability together; 1: from all")->capture_default_str()->check(number(0, 1));
@@ -174,7 +167,10 @@ void add_generate_command(CLI::App& app, outcome& result) {
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");
   command->add_flag("--no-replay", a->no_replay, "Submit launches one by one, where the device would replay those of a token together");
   command->add_flag("--check", a->check, "Run every region fused and unfused and name the first value that differs; compare every logit's bits")->excludes(batch);
-  command->callback([a, &result] { result.status = generate(*a); });
+  command->callback([a, prompt, &result] {
+    a->converse = a->chat && prompt->count() == 0;
+    result.status = generate(*a);
+  });
 }
 
 }  // namespace poot::tool

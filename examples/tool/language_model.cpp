@@ -61,8 +61,10 @@ void language_model::check_prompt(std::string_view from, view<int32> tokens) con
   for (int32 t : tokens)
     if (t < 0 || t >= config_.vocabulary)
       fail(text{} << from << ": token " << t << " is outside 0 to " << config_.vocabulary - 1 << ", the rows of token_embd.weight");
-  if (static_cast<int64>(tokens.size()) > config_.context)
-    fail(text{} << from << ": " << tokens.size() << " tokens do not fit the context of " << config_.context);
+  if (position_ + static_cast<int64>(tokens.size()) <= config_.context) return;
+  text message = text{} << from << ": " << tokens.size() << " tokens";
+  if (position_ > 0) message << " behind " << position_;
+  fail(message << " do not fit the context of " << config_.context);
 }
 
 plan::program language_model::plan_step(const model_step& step, bool fuse) const {
@@ -73,9 +75,6 @@ plan::program language_model::plan_step(const model_step& step, bool fuse) const
 
 view<float> language_model::read(view<int32> tokens, uint32 drawn) {
   check_prompt("read", tokens);
-  if (position_ + static_cast<int64>(tokens.size()) > config_.context)
-    fail(text{} << "read: " << position_ + static_cast<int64>(tokens.size()) << " tokens do not fit the context of "
-                << config_.context);
   std::string entry;
   for (size_t first = 0; first < tokens.size();) {
     const size_t left = tokens.size() - first, count = left < static_cast<size_t>(chunk_) ? left : static_cast<size_t>(chunk_);

@@ -38,7 +38,7 @@ class language_model {
   const io::gguf& file() const { return file_; }
   const io::tokenizer& tokens() const { return tokenizer_; }
   /// Throws `error`, which begins with `from`, where a prompt has no token, one outside the vocabulary, or more than the
-  /// caches hold.
+  /// caches still hold.
   void check_prompt(std::string_view from, view<int32> tokens) const;
   /// The plan of a step, by default of one token.
   plan::program plan_step(const model_step& step, bool fuse) const;

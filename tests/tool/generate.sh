@@ -73,6 +73,28 @@ if [ -n "$python" ]; then
   works 'a chat' generate chat.gguf --chat --prompt 'ab cd' -n 8
   name='a chat writes the answer only'
   if grep -q 'ab cd' out || ! grep -q '^[0-9]* prompt tokens' err; then fail 'it does not'; else pass; fi
+  printf 'ab\n\ncd\\\nef\nab' >talk.txt  # two messages, one of two lines, and one without a line break
+  name='a conversation has a past'
+  run generate chat.gguf --chat -n 4 <talk.txt
+  status=$?
+  # read so far: 20 tokens and 3 of the answer, the fourth and 26 of the second message, and 3 of its answer
+  if [ $status -eq 1 ] && grep -q '^poot: standard input: line 5: 23 tokens behind 53 do not fit the context of 64$' err; then pass; else fail "status $status"; fi
+  head -n 4 talk.txt >two.txt
+  name='a conversation answers each message'
+  if run generate chat.gguf --chat -n 4 <two.txt && [ "$(wc -l <out)" -eq 2 ]; then pass; else fail "it does not"; fi
+  cp out answers.txt
+  works 'the first message alone' generate chat.gguf --chat -n 4 --prompt ab
+  check 'has the same answer' cmp out <(head -n 1 answers.txt)
+  name='a conversation, fused and unfused'
+  if run generate chat.gguf --chat -n 4 --check <two.txt && cmp -s out answers.txt; then pass; else fail "it differs"; fi
+  works 'a chat with instructions' generate chat.gguf --chat -n 4 --prompt ab --system-prompt be
+  name='instructions are read'
+  if grep -q '^32 prompt tokens' err; then pass; else fail 'they are not'; fi  # 12 more than without
+  name='a line that is no UTF-8'
+  printf 'ab\nc\xff\n' | run generate chat.gguf --chat -n 2
+  if grep -q '^poot: standard input: line 2: a text to encode is not UTF-8 at byte 1' err; then pass; else fail 'is not named'; fi
+  refuses 'instructions that are no UTF-8' '--system-prompt: a text to encode is not UTF-8 at byte 1' generate chat.gguf --chat --system-prompt "$(printf 'a\xc3')"
+  refuses 'instructions without a chat' '--system-prompt requires --chat' generate chat.gguf --prompt x --system-prompt y
   printf 'ab\n\n(cd)\n' >pairs.txt
   works 'a batch of byte pairs' generate chat.gguf --batch pairs.txt -n 8
   cp out together.txt
