@@ -13,12 +13,12 @@ namespace poot::io {
 struct split_rule_row {
   std::string_view name;
   split_rule rule;
-  bool whole_words, add_bos;  ///< add_bos: where the file does not say
+  bool composed, whole_words, add_bos;  ///< add_bos: where the file does not say
 };
-inline constexpr split_rule_row split_rule_table[] = {{"default", split_rule::gpt2, false, false},
-                                                      {"gpt-2", split_rule::gpt2, false, false},
-                                                      {"llama-bpe", split_rule::llama3, true, true},
-                                                      {"qwen2", split_rule::qwen2, false, false}};
+inline constexpr split_rule_row split_rule_table[] = {{"default", split_rule::gpt2, false, false, false},
+                                                      {"gpt-2", split_rule::gpt2, false, false, false},
+                                                      {"llama-bpe", split_rule::llama3, false, true, true},
+                                                      {"qwen2", split_rule::qwen2, true, false, false}};
 
 /// No text can spell a control token.
 class tokenizer {
@@ -46,6 +46,7 @@ class tokenizer {
     read_pieces(g, v);
     for (std::string_view merge : g.list<std::string_view>("tokenizer.ggml.merges")) v.merges.emplace_back(merge);
     v.split = rule.rule;
+    v.composed = rule.composed;
     v.whole_words = rule.whole_words;
     v.add_bos = g.get<bool>("tokenizer.ggml.add_bos_token", rule.add_bos);
     return tokenizer(std::move(v), g.file());

@@ -241,6 +241,27 @@ TEST_CASE("reads byte pairs of a GGUF file, and refuses what it does not know") 
   CHECK(message_of([&] { read(none); }) == "m.gguf: there is no key tokenizer.ggml.merges");
 }
 
+TEST_CASE("texts of qwen2 are composed first, between the pieces that users defined") {
+  const auto read = [](std::string_view pre) {
+    const std::string_view bytes = "\xc3\xa9" "e\xcc\x81";
+    file_bytes f;
+    f.gguf_header(0, 5).key("tokenizer.ggml.model", 8).string("gpt2").key("tokenizer.ggml.pre", 8).string(pre);
+    f.key("tokenizer.ggml.tokens", 9).u32(8).u64(6).string("oe\u0301");
+    for (unsigned char byte : bytes) {
+      std::string letter;
+      append_utf8(letter, letter_of_byte(byte));
+      f.string(letter);
+    }
+    f.key("tokenizer.ggml.merges", 9).u32(8).u64(0);
+    f.key("tokenizer.ggml.token_type", 9).u32(5).u64(6).u32(4).u32(1).u32(1).u32(1).u32(1).u32(1);
+    return tokenizer::from_gguf(gguf::parse(f.view(), "m.gguf"));
+  };
+  CHECK(read("qwen2").encode("\u00e9") == ids{1, 2});
+  CHECK(read("qwen2").encode("e\u0301") == ids{1, 2});
+  CHECK(read("gpt-2").encode("e\u0301") == ids{3, 4, 5});
+  CHECK(read("qwen2").encode("e\u0301oe\u0301e\u0301") == ids{1, 2, 0, 1, 2});
+}
+
 TEST_CASE("text that comes in pieces leaves in whole characters") {
   const std::string text = "a\xc3\xa9\xe2\x96\x81\xf0\x9f\x98\x80z";
   for (size_t size = 1; size <= text.size(); ++size) {

@@ -1,6 +1,7 @@
 #pragma once
 /// Byte-pair encoding in the manner of GPT-2 (GGUF's "gpt2"): bytes are joined by an ordered list of merges.
 
+#include <poot/io/tokenizer/composed.hpp>
 #include <poot/io/tokenizer/joining.hpp>
 #include <poot/io/tokenizer/piece_table.hpp>
 #include <poot/io/tokenizer/split.hpp>
@@ -15,6 +16,7 @@ struct byte_pair_vocabulary {
   std::vector<std::string> merges;  ///< two pieces with a space between them; an earlier merge comes first
   std::vector<token_type> types{};  ///< empty: every piece is normal
   split_rule split = split_rule::gpt2;
+  bool composed = false;     ///< a text is brought to Normalization Form C, between user-defined pieces
   bool whole_words = false;  ///< a word that is a piece is that piece, whatever the merges make of it
   int32 bos = -1, eos = -1, unknown = -1;  ///< -1 where there is none
   bool add_bos = false;
@@ -35,12 +37,11 @@ constexpr uint32 letter_of_byte(uint8 byte) {
 class byte_pairs {
  public:
   byte_pairs(byte_pair_vocabulary v, std::string_view file)
-      : table_(std::move(v.pieces), std::move(v.types), {v.bos, v.eos, v.unknown}, file), split_(v.split), whole_words_(v.whole_words) {
+      : table_(std::move(v.pieces), std::move(v.types), {v.bos, v.eos, v.unknown}, file), split_(v.split), composed_(v.composed), whole_words_(v.whole_words) {
     for (int32& byte : bytes_of_letters_) byte = -1;
     for (uint32 b = 0; b < 256; ++b) {
       const uint32 letter = letter_of_byte(static_cast<uint8>(b));
-      letters_[b] = letter < 0x80 ? std::string(1, static_cast<char>(letter))
-                                  : std::string{static_cast<char>(0xc0 | letter >> 6), static_cast<char>(0x80 | (letter & 63))};
+      append_utf8(letters_[b], letter);
       bytes_of_letters_[letter] = static_cast<int32>(b);
       letter_ids_[b] = table_.find(letters_[b]);
     }
@@ -131,7 +132,8 @@ class byte_pairs {
   }
 
   void encode_words(std::vector<int32>& ids, std::string_view chars) const {
-    for (splitter words(chars, split_); !words.done();) encode_word(ids, words.next());
+    const std::string normal = composed_ ? composed(chars) : std::string();
+    for (splitter words(composed_ ? normal : chars, split_); !words.done();) encode_word(ids, words.next());
   }
 
   void encode_word(std::vector<int32>& ids, std::string_view word) const {
@@ -172,7 +174,7 @@ class byte_pairs {
 
   piece_table table_;
   split_rule split_;
-  bool whole_words_;
+  bool composed_, whole_words_;
   std::vector<merge> merges_;    // by parts
   std::vector<int32> defined_;   // user-defined pieces
   std::string letters_[256];     // of bytes, in UTF-8

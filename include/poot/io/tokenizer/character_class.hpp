@@ -12,7 +12,7 @@ enum class character_class : uint8 { other, letter, number, space };
 
 namespace detail {
 /// 4 · code + class for each code whose class is not that of the code before it, written by
-/// tests/unicode/character_classes.py from
+/// tests/unicode/tables.py from
 // Unicode 14.0.0
 inline constexpr uint32 character_changes[] = {
   0x27, 0x38, 0x83, 0x84, 0xc2, 0xe8, 0x105, 0x16c, 0x185, 0x1ec, 0x217, 0x218, 0x283, 0x284, 0x2a9, 0x2ac, 0x2ca, 0x2d0, 0x2d5, 0x2d8, 0x2e6, 0x2e9,

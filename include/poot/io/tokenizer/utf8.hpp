@@ -31,6 +31,13 @@ constexpr uint32 utf8_code(std::string_view c) {
   return code;
 }
 
+/// Appends the UTF-8 character of a code point.
+inline void append_utf8(std::string& out, uint32 code) {
+  const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes behind the first
+  out += static_cast<char>(more == 0 ? code : (0xff80u >> more & 0xff) | code >> (6 * more));
+  for (int i = more; i-- > 0;) out += static_cast<char>(0x80 | (code >> (6 * i) & 0x3f));
+}
+
 /// Text that arrives in pieces of any bytes, and leaves in whole characters: what can still become a character waits,
 /// and what cannot leaves as U+FFFD.
 class character_stream {
