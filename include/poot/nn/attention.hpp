@@ -25,22 +25,29 @@ struct join_heads {  // [T, heads, W] to [T, heads·W]
     a.declared = type_of(in[0].element, in[0].extents[0], in[0].extents[1].code * in[0].extents[2].code);
   }
 };
-struct add_group_axis {  // [KV, L, D] to [KV, 1, L, D]
+struct add_group_axis {  // [KV, …, L, D] to [KV, 1, …, L, D]
   constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
-    a.declared = type_of(in[0].element, in[0].extents[0], 1, in[0].extents[1], in[0].extents[2]);
+    a.declared = in[0];
+    if (a.declared.rank == max_rank) return;  // no room: refused as a reshape of another count
+    ++a.declared.rank;
+    a.declared.extents[1] = extent(1);
+    for (int i = 1; i < in[0].rank; ++i) a.declared.extents[i + 1] = in[0].extents[i];
   }
 };
 template <class Heads>
-struct spread_group {  // [KV, 1, L, D] to [KV, H/KV, L, D]
+struct spread_group {  // [KV, 1, …, L, D] to [KV, H/KV, …, L, D]
   [[no_unique_address]] Heads heads;
   constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
     const int64 kv = in[0].extents[0].code;
     a.declared = in[0].with(1, extent(kv > 0 ? static_cast<int64>(heads) / kv : 0));
   }
 };
-struct merge_group {  // [KV, H/KV, L, D] to [H, L, D]
+struct merge_group {  // [KV, H/KV, …, L, D] to [H, …, L, D]
   constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
-    a.declared = type_of(in[0].element, in[0].extents[0].code * in[0].extents[1].code, in[0].extents[2], in[0].extents[3]);
+    a.declared = in[0];
+    --a.declared.rank;
+    a.declared.extents[0] = extent(in[0].extents[0].code * in[0].extents[1].code);
+    for (int i = 1; i < a.declared.rank; ++i) a.declared.extents[i] = in[0].extents[i + 1];
   }
 };
 struct with_last_of_ones {  // [H] to [H,1,1]
@@ -74,7 +81,7 @@ template <dsl::handle X>
 constexpr auto join_heads(X x) {
   return dsl::apply<ir::op::reshape>(detail::join_heads{}, dsl::transpose<1, 0, 2>(x));
 }
-/// k[KV,L,D] for H query heads: head h reads k[h / (H/KV)].
+/// k[KV,…,L,D] for H query heads: head h reads k[h / (H/KV)].
 template <dsl::handle K, class Heads>
   requires dsl::is_index<Heads>
 constexpr auto repeat_heads(K k, Heads heads) {
