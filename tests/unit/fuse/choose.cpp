@@ -318,6 +318,24 @@ TEST_CASE("keeps a value read outside as a result of its region") {
   CHECK(p.region_of[1] == p.region_of[2]);
 }
 
+TEST_CASE("keeps a product that others read too beside what its steps make of it") {
+  const ir::graph g = ir::parse(R"(graph t {
+    %x : f32[8,8] = input "x"
+    %w : f32[8,8] = weight "w"
+    %b : f32[8] = weight "b"
+    %h : f32[8,8] = matmul %x, %w
+    %s : f32[8,8] = add %h, %b
+    %y : f32[8,8] = tanh %s
+    %t : f32[8,8] = transpose %h {perm=[1,0]}
+    output "y" = %y
+    output "t" = %t
+  })");
+  const partition p = fuse::choose_regions(g, {});
+  CHECK(p.regions.size() == 2);
+  CHECK(p.region_of[3] == p.region_of[5]);
+  CHECK(p.region_of[6] != p.region_of[3]);
+}
+
 TEST_CASE("plans the same each time") {
   for (uint64 seed = 0; seed < 200; ++seed) {
     poot_tests::fusion_draws d(500000 + seed);

@@ -183,7 +183,7 @@ class entry {
     if (all) place_bound();
     const bool moved = place_views() || all;
     make_constants(true);
-    refuse_overlaps(view_, bound_, results_, all || changed.results);
+    overlaps_.refuse(view_, bound_, results_, all || changed.results);
     const run_context c = context();
     for (size_t k = 0; k < steps_.size(); ++k)
       if (moved || follows_counts_[k]) steps_[k]->prepare(c);
@@ -251,6 +251,7 @@ class entry {
   shared_memory& shared_;
   pool& threads_;
   bindings bound_;
+  overlap_check overlaps_;
   vec<char*> memory_, results_;
   storage arena_, tables_, saved_;
   std::vector<storage> own_results_;

@@ -213,7 +213,7 @@ class entry {
     const bool all = changed.memory || changed.results || !settled_;
     settled_ = false;
     find_written_memory();
-    refuse_overlaps(view_, bound_, written_, all);
+    overlaps_.refuse(view_, bound_, written_, all);
     launches_.count(bound_.counts(), false);
     if (context_.shares_memory()) write_words();
     make_tables(true);
@@ -334,6 +334,7 @@ class entry {
   shared_memory& shared_;
   context& context_;
   bindings bound_;
+  overlap_check overlaps_;
   launches launches_;
   program_memory memory_;
   commands commands_;
