@@ -18,7 +18,7 @@ namespace poot::kernel {
 class attention_code {
  public:
   constexpr attention_code(const program_view& p, const launch& l)
-      : g_(p.graph), k_("attention", static_cast<uint32>(ir::attention_workgroup(p.planned_for.caps))), code_(k_, p, l), shape_(code_.shape()),
+      : g_(p.graph), k_("attention", lanes_of(p, l)), code_(k_, p, l), shape_(code_.shape()),
         width_(k_.so_far().workgroup), id_(code_.members()[0]), e_(g_[id_]), in_(g_.operands(e_)) {}
 
   constexpr kernel build() {
@@ -49,6 +49,12 @@ class attention_code {
   }
 
  private:
+  static constexpr uint32 lanes_of(const program_view& p, const launch& l) {
+    const view<uint32> in = p.graph.operands(p(l.members)[0]);
+    const tensor_type &k = p.graph.type(in[1]), &v = p.graph.type(in[2]);
+    const int64 lanes = ir::attention_workgroup(p.planned_for.caps, k.extents[k.rank - 2], v.last());
+    return static_cast<uint32>(lanes ? lanes : 64);  // else the plan refuses the equation
+  }
   static constexpr uint32 chunk = static_cast<uint32>(ir::attention_chunk);
   static constexpr uint32 minus_infinity = 0xff800000u;
 

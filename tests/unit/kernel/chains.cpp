@@ -80,6 +80,29 @@ TEST_CASE("rope turns pairs of either order, a part of the width, by tables of h
                      "%y : f32[5,7,10] = rope %x, %c, %s {width=10 adjacent=0 signed=1}\noutput \"y\" = %y\n") == "");
 }
 
+TEST_CASE("attention takes as many lanes as leave room for its chunks, and has the same bits with each number") {
+  const std::string body = attention("2,", "2,", "2", "700", "16", "12", "f32", "", "scale=0.5");
+  const ir::graph g = ir::parse("graph t {\n" + body + "}\n");
+  const int64 chunks = 4 * (256 + 3 * (12 + 2));  // bytes without those of the lanes
+  for (const target& device : {targets::cuda_sm80, targets::vulkan_lavapipe}) {
+    const uint32 most = device.caps.is_processor() ? 32 : 64;
+    for (uint32 lanes = most; lanes >= 8; lanes /= 2)
+      for (const int64 spare : {int64{0}, int64{4} * lanes - 4}) {
+        target where = device;
+        where.caps.shared_bytes = static_cast<decltype(where.caps.shared_bytes)>(chunks + 4 * lanes + spare);
+        const plan::program p = plan::compile(g, where);
+        REQUIRE(p.refused.empty());
+        kernel_machine machine(p);
+        CHECK(kernel::generate(machine.program(), machine.program().launches[0]).workgroup == lanes);
+        const runs given = draw_runs(3, g, 1);
+        CHECK(difference(interpret_runs(p.graph, given)[0], machine.run(given[0])) == "");
+      }
+    target small = device;
+    small.caps.shared_bytes = static_cast<decltype(small.caps.shared_bytes)>(chunks + 4 * 8 - 1);
+    CHECK(plan::compile(g, small).refused.size() == 1);
+  }
+}
+
 TEST_CASE("attention over more keys than workgroup memory holds chunks of is refused by name") {
   const auto refused = [](const std::string& keys) {
     const plan::program p = plan::compile(ir::parse("graph t {\n" + attention("2,", "2,", "1", keys, "128", "128", "f32", "", "scale=0.5") + "}\n"), targets::vulkan_lavapipe);

@@ -348,6 +348,9 @@ TEST_CASE("a number of keys that nothing bounds is declined") {
     output "y" = %o)";
   };
   CHECK(attention_of(body("4096")) == "attention %q, %k, %k");
+  target narrow = with_kernel;
+  narrow.caps.max_groups_x = 1;  // a limit of prefill only: here each head has one query
+  CHECK(attention_of(body("4096"), narrow) == "attention %q, %k, %k");
   check_near_miss({body("2147483647"), chain_check::unbounded_length, "matmul"});
 }
 
