@@ -22,7 +22,7 @@ class graph_patterns : protected graph_source {
 
   /// One of the chains.
   void pattern() {
-    switch (below(8)) {
+    switch (below(10)) {
       case 0: softmax(float_rows(), chance(50)); return;
       case 1: log_softmax(); return;
       case 2: norm(false); return;
@@ -30,6 +30,7 @@ class graph_patterns : protected graph_source {
       case 4: swiglu(); return;
       case 5: attention(); return;
       case 6: cache_update(); return;
+      case 7: case 8: products_of_rows(); return;
       default: rotation(); return;
     }
   }
@@ -56,7 +57,7 @@ class graph_patterns : protected graph_source {
     add(op::sub, {shifted, add(op::log, {add(op::reduce_sum, {add(op::exp, {shifted})}, {axis})})});
   }
 
-  void norm(bool centred) {
+  uint32 norm(bool centred) {
     uint32 x = float_rows();
     const dtype t = element(x);
     const int axis = rank(x) - 1;
@@ -66,8 +67,31 @@ class graph_patterns : protected graph_source {
     const uint32 scaled = add(op::mul, {x, add(op::recip, {add(op::sqrt, {add(op::add, {mean, number(t, 1e-5)})})})});
     const uint32 gain = cast_to(leaf_of({type(x).last()}, chance(50) ? t : bf16), t);
     const uint32 y = add(op::mul, {scaled, gain});
-    if (centred) add(op::add, {y, leaf_of({type(x).last()}, t)});
+    return centred ? add(op::add, {y, leaf_of({type(x).last()}, t)}) : y;
   }
+
+  /// A norm or a softmax, and products of its rows, as layers begin; sometimes something else reads them too.
+  void products_of_rows() {
+    const uint32 x = chance(75) ? norm(chance(30)) : softmax(float_rows(), chance(50));
+    if (rank(x) < 2 || element(x) == f64 || type(x).last().code > 1100) return;
+    const extent k = type(x).last();
+    const extent n(1 + below(chance(30) ? 140 : 12));
+    uint32 before = none;
+    for (int i = 1 + below(3); i > 0; --i) {
+      const extent own = chance(60) ? n : extent(1 + below(12));
+      if (rows_of(x) * own.code > most_elements_) return;
+      const dtype t = k.code % 32 == 0 && chance(40) ? (chance(50) ? q8_0 : q4_0) : chance(50) ? f32 : chance(50) ? bf16 : f16;
+      const bool turned = is_packed(t) || chance(60);
+      const uint32 w = named(op::weight, turned ? type_of(t, own, k) : type_of(t, k, own));
+      uint32 y = add(op::matmul, {x, w}, {turned}, type_of(chance(80) ? f32 : bf16));
+      if (chance(40)) y = add(op::mul, {y, number(element(y), 0.5)});
+      if (before != none && chance(50) && type(before) == type(y)) y = add(op::mul, {before, y});
+      if (chance(15) && type(y) == type(x)) y = add(op::add, {y, x});
+      before = y;
+    }
+    if (chance(10)) add(op::neg, {x});
+  }
+  int64 rows_of(uint32 x) const { return elements(type(x).with(rank(x) - 1, extent(1))); }
 
   void swiglu() {
     const uint32 x = float_rows();

@@ -114,7 +114,7 @@ class fusion_draws {
     const uint32 a = any();
     const tensor_type ta = g.eqns[a].type;
     if (updates_ && chance(25)) return update();
-    switch (below(26)) {
+    switch (below(28)) {
       case 0: case 1: apply(op::neg, {a}); break;
       case 2: apply(op::exp, {a}); break;
       case 3: case 4: case 5: case 6: case 7: {
@@ -181,12 +181,40 @@ class fusion_draws {
       case 24:
         if (chance(40)) apply(op::random_uniform, {constant(type_of(u32), 7), constant(type_of(u32), 1)}, {}, type_of(f32, rows, cols));
         break;
+      case 25: case 26: norm_and_products(); break;
       default: {  // one more step upon the last value
         const uint32 last = values.back();
         apply(chance(50) ? op::abs : op::add, chance(50) ? std::vector<uint32>{last} : std::vector<uint32>{last, a});
         break;
       }
     }
+  }
+
+  /// Rows scaled by a sum of theirs, and products of them; sometimes something else reads the rows, or a part of what makes them.
+  void norm_and_products() {
+    using poot::ir::op;
+    using namespace poot;
+    uint32 x = none;
+    for (int i = 0; i < 10 && x == none; ++i)
+      if (const uint32 id = of_floats(); id != none && g.eqns[id].type.rank >= 2 && g.eqns[id].type.last() == cols) x = id;
+    if (x == none) return;
+    const tensor_type t = g.eqns[x].type;
+    const uint32 sum = apply(op::reduce_sum, {chance(50) ? apply(op::mul, {x, x}) : x}, {t.rank - 1});
+    uint32 rows_made = apply(op::mul, {x, chance(50) ? apply(op::add, {sum, constant(type_of(t.element), one(t.element))}) : sum});
+    if (chance(25)) rows_made = apply(op::mul, {rows_made, of(t.element)});
+    if (chance(8)) rows_made = apply(op::cast, {rows_made}, {}, type_of(bf16));
+    const tensor_type made = type_of(t.element == f64 ? f64 : f32);
+    uint32 before = none;
+    for (int k = 1 + below(3); k > 0; --k) {
+      uint32 w = none;
+      for (int i = 0; i < 8 && w == none; ++i)
+        if (const uint32 id = chance(10) ? rows_made : of_floats(); id != none && g.eqns[id].type.rank >= 2 && (chance(20) || g.eqns[id].type.rank == 2)) w = id;
+      uint32 product = apply(op::matmul, {rows_made, w}, {chance(50)}, made);
+      if (product != none && chance(50)) product = apply(op::neg, {product});
+      if (product != none && before != none && chance(40)) product = apply(op::add, {product, before});
+      before = product;
+    }
+    if (chance(20)) apply(op::add, {chance(50) ? sum : rows_made, chance(50) && before != none ? before : x});
   }
 
   /// Writes part of a cache, or of what an update made of it.

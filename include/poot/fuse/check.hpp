@@ -26,7 +26,7 @@ class region_check {
     members_ = members;
     if (members.size() == 1) return reason::none;
     if (stands_side_by_side(alone(members[0]).kind)) return side_by_side();
-    for (auto rule : {&region_check::heads, &region_check::spaces, &region_check::lanes, &region_check::narrow_casts,
+    for (auto rule : {&region_check::heads, &region_check::row_prologue, &region_check::spaces, &region_check::lanes, &region_check::narrow_casts,
                       &region_check::bindings, &region_check::connected}) {
       const reason why = (this->*rule)();
       if (why != reason::none) return why;
@@ -53,13 +53,20 @@ class region_check {
     return bindings();
   }
 
-  /// Products of one left operand, or rows over one space, with pointwise members; nothing else has company.
+  /// Products of one left operand, or rows over one space, with pointwise members; nothing else has company, but for what makes
+  /// the left operand.
   constexpr reason heads() {
     kind_ = region_kind::pointwise;
     head_ = members_[0];
+    parts_ = {};
+    for (uint32 id : members_)
+      if (ir::is_contraction(g_[id].kind)) {
+        parts_ = parts_of(g_, members_);
+        break;
+      }
     for (uint32 id : members_) {
       const region_kind k = alone(id).kind;
-      if (k == region_kind::pointwise) continue;
+      if (k == region_kind::pointwise || stands_before_products(id)) continue;
       if (k != region_kind::row && k != region_kind::contraction) return reason::boundary;
       if (kind_ != region_kind::pointwise) {
         if (kind_ == region_kind::contraction && k == kind_ && allowed_.sibling_heads && are_siblings(g_, head_, id)) continue;
@@ -73,54 +80,89 @@ class region_check {
     if (kind_ == region_kind::contraction && g_.type(head_).element == dtype::f64) return reason::wide_head;
     for (uint32 id : members_)
       if (ir::is_contraction(g_[id].kind))
-        for (uint32 in : g_.operands(id))
-          if (is_inside(in)) return reason::head_operand;
+        for (uint32 k = 0; k < g_.operand_count(id); ++k)
+          if (const uint32 in = g_.first_operand(id)[k]; is_inside(in) && (k > 0 || !stands_before_products(in)))
+            return stands_before_products(in) ? reason::read_elsewhere : reason::head_operand;
     if (members_.size() > allowed_.max_members) return reason::member_limit;
     for (uint32 id : members_)
       if (alone(id).prologue != alone(members_[0]).prologue) return reason::prologue;
     return reason::none;
   }
 
+  constexpr bool stands_before_products(uint32 id) const {
+    for (uint32 row : parts_.prologue)
+      if (row == id) return true;
+    return false;
+  }
+
+  /// What makes the left operand is a row region that nothing else reads.
+  constexpr reason row_prologue() {
+    if (parts_.prologue.empty()) return reason::none;
+    row_head_ = grouping::none;
+    for (uint32 id : parts_.prologue) {
+      const region_kind k = alone(id).kind;
+      if (k == region_kind::pointwise) continue;
+      if (k != region_kind::row) return k == region_kind::contraction ? reason::two_heads : reason::boundary;
+      if (row_head_ == grouping::none) row_head_ = id;
+      if (!space_of(id).same_extents(space_of(row_head_))) return reason::row_space;
+    }
+    if (!allowed_.row_prologue || !allowed_.horizontal || row_head_ == grouping::none || !is_plain_product(g_, head_))
+      return reason::head_operand;
+    const uint32 left = g_.first_operand(head_)[0];
+    if (!g_.type(left).same_extents(space_of(row_head_))) return reason::row_space;
+    if (rows_of(g_.type(left)) > allowed_.max_prologue_rows) return reason::many_rows;
+    for (uint32 id : members_)
+      if (ir::is_contraction(g_[id].kind) && !multiplies_one_matrix(g_, id)) return reason::many_rows;
+    for (uint32 id : parts_.prologue) {
+      if (read_outside(id)) return reason::read_elsewhere;
+      for (uint32 user : singles_.users(id))
+        if (!stands_before_products(user) && (id != left || !ir::is_contraction(g_[user].kind))) return reason::read_elsewhere;
+    }
+    return g_.type(left).element_count() > allowed_.max_prologue_bytes / 4 ? reason::shared_exceeded : reason::none;
+  }
+
   constexpr reason spaces() {
     recomputed_ = 0;
-    if (kind_ != region_kind::contraction) return spaces_of(head_, members_);
-    for (const contraction_part& part : parts_of(g_, members_)) {
+    if (kind_ != region_kind::contraction) return spaces_of(kind_, head_, members_);
+    if (!parts_.prologue.empty())
+      if (const reason why = spaces_of(region_kind::row, row_head_, parts_.prologue); why != reason::none) return why;
+    for (const contraction_part& part : parts_.parts) {
       vec<uint32> all = part.heads;
       all.append(part.steps);
       for (uint32 head : part.heads)
         if (!g_.type(head).same_extents(g_.type(part.heads[0]))) return reason::head_space;
-      if (const reason why = spaces_of(part.heads[0], all); why != reason::none) return why;
+      if (const reason why = spaces_of(kind_, part.heads[0], all); why != reason::none) return why;
     }
     return reason::none;
   }
-  constexpr reason spaces_of(uint32 head, view<uint32> members) {
+  constexpr reason spaces_of(region_kind kind, uint32 head, view<uint32> members) {
     tensor_type space = space_of(head);
     for (uint32 id : members)
-      if (!ir::detail::broadcast_into(space, space_of(id))) return unlike();
-    if (kind_ != region_kind::pointwise && !space.same_extents(space_of(head))) return unlike();
+      if (!ir::detail::broadcast_into(space, space_of(id))) return unlike(kind);
+    if (kind != region_kind::pointwise && !space.same_extents(space_of(head))) return unlike(kind);
     bool whole = false;  // does a member have the extents of the region?
     for (uint32 id : members) whole |= space_of(id).same_extents(space);
-    if (!whole) return unlike();
+    if (!whole) return unlike(kind);
     for (uint32 id : members) {
       const tensor_type& t = g_.type(id);
       if (!allowed_.with_broadcast && !space_of(id).same_extents(space)) return reason::spaces_differ;
       if (t.same_extents(space)) continue;
-      if (kind_ == region_kind::row && t.rank == space.rank && t.same_extents(space.with(space.rank - 1, extent(1)))) continue;
+      if (kind == region_kind::row && t.rank == space.rank && t.same_extents(space.with(space.rank - 1, extent(1)))) continue;
       if (!is_widening_load(g_, id)) recomputed_ = saturating_sum(recomputed_, recomputed_flops(g_, id, space));
       if (recomputed_ > allowed_.max_recomputed_flops) return reason::recompute_cost;
       if (!allowed_.small_outputs && read_outside(id)) return reason::output_not_full;
     }
     return reason::none;
   }
-  constexpr reason unlike() const {
-    return kind_ == region_kind::row           ? reason::row_space
-           : kind_ == region_kind::contraction ? reason::head_space
-                                               : reason::spaces_differ;
+  static constexpr reason unlike(region_kind kind) {
+    return kind == region_kind::row           ? reason::row_space
+           : kind == region_kind::contraction ? reason::head_space
+                                              : reason::spaces_differ;
   }
 
   constexpr reason lanes() {
-    if (kind_ != region_kind::row) return reason::none;
     for (uint32 id : members_) {
+      if (kind_ != region_kind::row && !stands_before_products(id)) continue;
       if (alone(id).float_select) return reason::select_in_row;
       if (!allowed_.integer_rows && alone(id).non_float) return reason::non_float_in_row;
     }
@@ -154,8 +196,8 @@ class region_check {
   constexpr reason connected() {
     if (allowed_.horizontal && kind_ == region_kind::pointwise) return reason::none;
     if (allowed_.horizontal && kind_ == region_kind::contraction) {
-      size_t covered = 0;
-      for (const contraction_part& part : parts_of(g_, members_)) covered += part.heads.size() + part.steps.size();
+      size_t covered = parts_.prologue.size();
+      for (const contraction_part& part : parts_.parts) covered += part.heads.size() + part.steps.size();
       return covered == members_.size() ? reason::none : reason::boundary;
     }
     vec<uint32> reached{members_[0]};
@@ -187,7 +229,8 @@ class region_check {
   const graph_view g_;
   const rules allowed_;
   view<uint32> region_of_, members_;
-  uint32 region_ = 0, head_ = 0;
+  contraction_parts parts_;  ///< of a contraction region
+  uint32 region_ = 0, head_ = 0, row_head_ = 0;
   region_kind kind_ = region_kind::pointwise;
   int64 recomputed_ = 0;
 };

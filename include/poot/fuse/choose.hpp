@@ -1,6 +1,7 @@
 #pragma once
 /// Which legal regions to take: greedily along the edges, those first that save a write and a read, then those that save
-/// a read, each in order of definition; then sideways between regions that read a value in the same way. Ties break on equation id, so a plan never depends on addresses.
+/// a read, each in order of definition; then sideways between regions that read a value in the same way; then rows before the
+/// products that read them. Ties break on equation id, so a plan never depends on addresses.
 
 #include <poot/core/hash_index.hpp>
 #include <poot/fuse/legal.hpp>
@@ -123,6 +124,42 @@ constexpr void fuse_side_by_side(const grouping& groups, legality& legal) {
   }
 }
 
+/// Operations of the op table for an element of a row up to which it is computed again by every workgroup: beside them, each
+/// spends two for every column that it computes, about 64.
+inline constexpr int64 cheap_row = 32;
+
+constexpr bool is_cheap(const grouping& groups, uint32 row) {
+  int64 flops = 0;
+  groups.each_member(row, [&](uint32 id) {
+    const eqn& e = groups.g[id];
+    flops += e.custom ? e.custom->flops : ir::row(e.kind).flops;
+    return true;
+  });
+  return flops <= cheap_row;
+}
+
+/// Row regions before the products that alone read their results. `declines` ascend by consumer.
+constexpr void fuse_row_prologues(const grouping& groups, legality& legal, vec<decline>& declines) {
+  const graph_view& g = groups.g;
+  for (uint32 id = 0; id < g.size(); ++id) {
+    if (!is_plain_product(g, id)) continue;
+    const uint32 left = g.first_operand(id)[0];
+    if (!groups.grouped(left)) continue;
+    const uint32 row = groups.root(left), head = groups.root(id);
+    if (row == head || groups.of(row).kind != region_kind::row) continue;
+    const reason why = is_cheap(groups, row) ? legal.join_prologue(row, head).why : reason::recompute_cost;
+    if (why == reason::none) continue;
+    size_t low = 0, high = declines.size();
+    while (low < high) {
+      const size_t middle = (low + high) / 2;
+      if (declines[middle].consumer < id) low = middle + 1;
+      else high = middle;
+    }
+    for (; low < declines.size() && declines[low].consumer == id; ++low)
+      if (declines[low].producer == left) declines[low].why = why;
+  }
+}
+
 /// Independent pointwise regions over equal small spaces: one launch with several results.
 constexpr void fuse_independent(const grouping& groups, legality& legal) {
   const graph_view& g = groups.g;
@@ -242,6 +279,7 @@ constexpr partition choose_regions(const graph_view& g, const rules& allowed, bo
       detail::fuse_siblings(groups, legal);
       detail::fuse_independent(groups, legal);
       if (allowed.side_by_side) detail::fuse_side_by_side(groups, legal);
+      if (allowed.row_prologue) detail::fuse_row_prologues(groups, legal, declines);
     }
     for (const decline& d : declines)
       if (groups.root(d.producer) != groups.root(d.consumer)) out.declines.push_back(d);

@@ -17,6 +17,7 @@ struct summary {
   bool non_float = false;
   bool prologue = false;
   bool scattered = false;       ///< was once joined sideways, of parts that do not read each other
+  bool begins_with_rows = false;  ///< holds a row prologue
 };
 
 /// Equations as nodes of a union-find forest; the members of a group form a ring. (Its arrays are read through pointers,
@@ -111,6 +112,8 @@ class grouping {
     if (groups_[a].members < groups_[b].members) std::swap(a, b);
     summary& into = groups_[a];
     const summary& from = groups_[b];
+    into.begins_with_rows |= from.begins_with_rows ||
+                             (kind == region_kind::contraction && (into.kind == region_kind::row || from.kind == region_kind::row));
     into.kind = kind;
     into.space_of = space_of;
     into.recomputed = recomputed;

@@ -26,6 +26,7 @@ class legality {
   /// May groups `a` and `b` (roots) be one region? Symmetric.
   constexpr verdict check(uint32 a, uint32 b) {
     const summary &x = groups.of(a), &y = groups.of(b);
+    if (x.begins_with_rows || y.begins_with_rows) return refused(reason::head_operand);
     if (feeds_head(a, b) || feeds_head(b, a)) return refused(reason::head_operand);
     verdict v = unite_kinds(x, y);
     if (!v.legal()) return v;
@@ -57,10 +58,49 @@ class legality {
     return v;
   }
 
+  /// May the row group `row` stand before the products of group `head`, which read its result? Such a group takes nothing more.
+  constexpr verdict check_prologue(uint32 row, uint32 head) {
+    const graph_view& g = groups.g;
+    const summary &x = groups.of(row), &y = groups.of(head);
+    if (!allowed.row_prologue || !allowed.horizontal || x.kind != region_kind::row || y.kind != region_kind::contraction ||
+        y.begins_with_rows || !is_plain_product(g, y.space_of))
+      return refused(reason::head_operand);
+    const uint32 left = g.first_operand(y.space_of)[0];
+    if (!groups.grouped(left) || groups.root(left) != row) return refused(reason::head_operand);
+    const tensor_type& t = g.type(left);
+    if (!t.same_extents(groups.space(x))) return refused(reason::row_space);
+    const bool one_matrix = groups.each_member(head, [&](uint32 id) { return !ir::is_contraction(g[id].kind) || multiplies_one_matrix(g, id); });
+    if (!one_matrix || rows_of(t) > allowed.max_prologue_rows) return refused(reason::many_rows);
+    if (!is_read_by_products_alone(row, left, head)) return refused(reason::read_elsewhere);
+    if (t.element_count() > allowed.max_prologue_bytes / 4) return refused(reason::shared_exceeded);
+    if (x.prologue != y.prologue) return refused(reason::prologue);
+    if (x.members + y.members > allowed.max_members) return refused(reason::member_limit);
+    verdict v;
+    v.kind = region_kind::contraction;
+    v.space_of = y.space_of;
+    v.recomputed = saturating_sum(x.recomputed, y.recomputed);
+    if (v.recomputed > allowed.max_recomputed_flops) return refused(reason::recompute_cost);
+    if (!allowed.fuse_narrow_casts && reads_narrow_cast(row, head)) return refused(reason::narrow_cast);
+    if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(row, head) > allowed.max_buffers)
+      return refused(reason::buffer_limit);
+    return path_around(row, head) ? refused(reason::cycle) : v;
+  }
+
   /// Makes `a` and `b` one group if that is legal.
   constexpr verdict join(uint32 a, uint32 b) {
     const verdict v = check(a, b);
-    if (!v.legal()) return v;
+    if (v.legal()) unite(a, b, v);
+    return v;
+  }
+  /// The same for rows and the products that read them.
+  constexpr verdict join_prologue(uint32 row, uint32 head) {
+    const verdict v = check_prologue(row, head);
+    if (v.legal()) unite(row, head, v);
+    return v;
+  }
+
+ private:
+  constexpr void unite(uint32 a, uint32 b, const verdict& v) {
     if (!order_.is_before(a, b)) std::swap(a, b);
     // What `b` needs and stands behind `a` must run before both; the check has just found it.
     for (size_t i = 2; i < reached_.size(); ++i)
@@ -68,10 +108,8 @@ class legality {
     if (reached_.size() > 1) order_.move_before(view<uint32>(reached_).subview(1, reached_.size() - 1), a);
     const uint32 kept = groups.merge(a, b, v.kind, v.space_of, v.recomputed, reads_directly_);
     order_.merge(kept, kept == a ? b : a, a);
-    return v;
   }
 
- private:
   static constexpr verdict refused(reason why) {
     verdict v;
     v.why = why;
@@ -91,6 +129,20 @@ class legality {
       if (!ir::is_contraction(groups.g[id].kind)) return true;
       for (uint32 in : groups.g.operands(id))
         if (groups.grouped(in) && groups.root(in) == other) return false;
+      return true;
+    });
+  }
+
+  /// Is `left` the only value of group `row` that is read outside it, and that by products of group `head`, as their rows?
+  constexpr bool is_read_by_products_alone(uint32 row, uint32 left, uint32 head) const {
+    return groups.each_member(row, [&](uint32 id) {
+      if (groups.is_output(id)) return false;
+      for (uint32 user : groups.users(id)) {
+        if (!groups.grouped(user)) return false;
+        const uint32 r = groups.root(user);
+        if (r == row) continue;
+        if (r != head || id != left || !ir::is_contraction(groups.g[user].kind) || groups.g.first_operand(user)[1] == left) return false;
+      }
       return true;
     });
   }

@@ -1,6 +1,6 @@
 #pragma once
-/// The parts of a contraction region: products that steps read together, with those steps. Parts share the rows that their
-/// products read, and nothing else.
+/// The parts of a contraction region: rows that its products read, where these are computed first, and products that steps read
+/// together, with those steps. Parts share the rows, and nothing else.
 
 #include <poot/fuse/region.hpp>
 
@@ -17,11 +17,17 @@ struct contraction_part {
   }
 };
 
+struct contraction_parts {
+  vec<uint32> prologue;  ///< the row prologue: what makes the left operand, ascending; empty where that lies in memory
+  vec<contraction_part> parts;
+};
+
 /// Members joined by edges among them. `members` are those of a contraction region, ascending; parts come in the order of
 /// their first products.
-constexpr vec<contraction_part> parts_of(const graph_view& g, view<uint32> members) {
+constexpr contraction_parts parts_of(const graph_view& g, view<uint32> members) {
   const auto count = static_cast<uint32>(members.size());
   vec<uint32> part(count, 0);  // by position: the lowest position of what it is joined with so far
+  vec<uint8> before(count, 0);  // by position: does a product read it through its left operand?
   for (uint32 m = 0; m < count; ++m) part[m] = m;
   const auto position = [&](uint32 id) {
     uint32 low = 0, high = count;
@@ -32,30 +38,41 @@ constexpr vec<contraction_part> parts_of(const graph_view& g, view<uint32> membe
     }
     return low < count && members[low] == id ? low : count;
   };
-  for (uint32 m = 0; m < count; ++m)
+  contraction_parts out;
+  for (uint32 m = count; m-- > 0;) {
+    const uint32* const in = g.first_operand(members[m]);
+    const uint32 reads = before[m] ? g.operand_count(members[m]) : ir::is_contraction(g[members[m]].kind);
+    for (uint32 k = 0; k < reads; ++k)
+      if (const uint32 at = position(in[k]); at < count) before[at] = 1;
+  }
+  for (uint32 m = 0; m < count; ++m) {
+    if (before[m]) {
+      out.prologue.push_back(members[m]);
+      continue;
+    }
     for (uint32 in : g.operands(members[m])) {
       const uint32 at = position(in);
-      if (at == count || part[at] == part[m]) continue;
+      if (at == count || before[at] || part[at] == part[m]) continue;
       const uint32 kept = part[at] < part[m] ? part[at] : part[m], gone = part[at] < part[m] ? part[m] : part[at];
       for (uint32& p : part)
         if (p == gone) p = kept;
     }
-  vec<contraction_part> out;
-  vec<uint32> of_part;  // of out: its number in `part`
+  }
+  vec<uint32> of_part;  // of out.parts: its number in `part`
   for (uint32 m = 0; m < count; ++m) {
-    if (!ir::is_contraction(g[members[m]].kind)) continue;
+    if (before[m] || !ir::is_contraction(g[members[m]].kind)) continue;
     size_t at = 0;
-    while (at < out.size() && of_part[at] != part[m]) ++at;
-    if (at == out.size()) {
-      out.push_back({});
+    while (at < of_part.size() && of_part[at] != part[m]) ++at;
+    if (at == of_part.size()) {
+      out.parts.push_back({});
       of_part.push_back(part[m]);
     }
-    out[at].heads.push_back(members[m]);
+    out.parts[at].heads.push_back(members[m]);
   }
   for (uint32 m = 0; m < count; ++m) {
-    if (ir::is_contraction(g[members[m]].kind)) continue;
-    for (size_t at = 0; at < out.size(); ++at)
-      if (of_part[at] == part[m]) out[at].steps.push_back(members[m]);
+    if (before[m] || ir::is_contraction(g[members[m]].kind)) continue;
+    for (size_t at = 0; at < of_part.size(); ++at)
+      if (of_part[at] == part[m]) out.parts[at].steps.push_back(members[m]);
   }
   return out;
 }

@@ -12,7 +12,7 @@ using ir::op;
 enum class region_kind : uint8 {
   pointwise,    ///< elementwise over one iteration space
   row,          ///< reductions of one last axis, with pointwise steps over the rows
-  contraction,  ///< a contraction and the pointwise steps that read its result
+  contraction,  ///< products, the pointwise steps that read their results, and rows that only the products read
   reduction,    ///< one reduction, over any axis
   movement,     ///< one op that moves elements
   generator,    ///< one op that makes elements: random numbers
@@ -37,7 +37,8 @@ constexpr std::string_view name(region_kind k) {
 /// Why a producer and its consumer are not one region: the first check that failed.
 enum class reason : uint8 {
   none, boundary, spaces_differ, recompute_cost, output_not_full, narrow_cast, select_in_row, non_float_in_row,
-  row_space, two_heads, head_operand, head_space, wide_head, alias, buffer_limit, member_limit, prologue, cycle,
+  row_space, two_heads, head_operand, head_space, wide_head, many_rows, read_elsewhere, shared_exceeded, alias, buffer_limit,
+  member_limit, prologue, cycle,
 };
 
 constexpr std::string_view explain(reason r) {
@@ -55,6 +56,9 @@ constexpr std::string_view explain(reason r) {
     case reason::head_operand: return "head_operand: a contraction reads its operands from memory, so what makes them runs before";
     case reason::head_space: return "head_space: an epilogue has the extents of its contraction's result";
     case reason::wide_head: return "wide_head: a contraction of f64 takes no epilogue";
+    case reason::many_rows: return "many_rows: every workgroup computes all rows of a row prologue, so they are few, and one matrix is multiplied by all of them";
+    case reason::read_elsewhere: return "read_elsewhere: the rows of a row prologue are kept nowhere, so only products of its region read them";
+    case reason::shared_exceeded: return "shared_exceeded: the rows of a row prologue do not fit the memory of a workgroup";
     case reason::alias: return "alias: an update may overwrite in place what another member reads";
     case reason::buffer_limit: return "buffer_limit: the region would bind more buffers than the target allows";
     case reason::member_limit: return "member_limit: the region would hold too many equations";
@@ -72,6 +76,9 @@ struct decline {
   constexpr bool operator==(const decline&) const = default;
 };
 
+/// Shared memory that a workgroup needs to reduce rows, bytes: values and indices of 64 runs of lanes.
+inline constexpr int64 reducing_bytes = 2048;
+
 struct rules {
   bool with_broadcast = true;      ///< values of smaller extents may join
   bool fuse_narrow_casts = false;  ///< an explicit narrowing cast may stand in the middle of a region
@@ -82,6 +89,9 @@ struct rules {
   int64 max_recomputed_flops = 32768;
   bool sibling_heads = true;       ///< products of one left operand may be one region
   bool side_by_side = true;        ///< independent movements may be one region, and independent ropes
+  bool row_prologue = true;        ///< a row region may stand before the products that alone read its result
+  int64 max_prologue_rows = 8;     ///< of such a region
+  int64 max_prologue_bytes = INT64_MAX;  ///< of its result as f32
   bool integer_rows = false;       ///< row regions may hold integers: kernels of workgroups compute any element type
   bool small_outputs = false;      ///< values smaller than the iteration space may be read outside
 };
@@ -144,6 +154,17 @@ constexpr bool is_plain_product(const graph_view& g, uint32 id) {
 /// May one region hold both products? They read the same rows.
 constexpr bool are_siblings(const graph_view& g, uint32 a, uint32 b) {
   return is_plain_product(g, a) && is_plain_product(g, b) && g.first_operand(a)[0] == g.first_operand(b)[0];
+}
+
+/// Rows of a value: elements for each index along its last axis, dynamic extents at their bound.
+constexpr int64 rows_of(const tensor_type& t) {
+  int64 rows = 1;
+  for (int i = 0; i + 1 < t.rank; ++i) rows *= t.extents[i].bound();
+  return rows;
+}
+/// Do all rows of its left operand meet one matrix?
+constexpr bool multiplies_one_matrix(const graph_view& g, uint32 id) {
+  return is_plain_product(g, id) && g.type(g.first_operand(id)[1]).rank == 2;
 }
 
 /// Kinds whose equations read only memory, each by itself: those that do not depend on each other may share a dispatch.

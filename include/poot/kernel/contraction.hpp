@@ -5,6 +5,7 @@
 ///                                                 x[t, k] · w[index[t], n, k]          indexed
 ///                                                 the window of x · w[o, (c, i, j)]    conv2d; taps in the padding read +0
 ///
+///   row prologue   the rows of a, where this region makes them: by every workgroup, in shared memory (shared_rows.hpp)
 ///   products       several that read the same a: parts one after the other, steps that read several in one part
 ///   matrices       tiles of rows × columns results, one an invocation, read four words at a time where they lie so:
 ///                  staged in shared memory by a workgroup (staged_tile.hpp), or each by itself (tile.hpp)
@@ -77,23 +78,26 @@ class convolution_code {
   uint32 a_, b_;
 };
 
-/// Parts one after the other in the grid.
-constexpr void matrix_kernel(builder& k, const program_view& p, region_code& code, const vec<fuse::contraction_part>& parts) {
+/// Parts one after the other in the grid, behind the rows that they read, if these are made here; else `rows` is null.
+constexpr void matrix_kernel(builder& k, const program_view& p, region_code& code, const vec<fuse::contraction_part>& parts, shared_rows* rows) {
   bool is_staged = true;
   for (const fuse::contraction_part& part : parts)
     for (uint32 head : part.heads) is_staged = is_staged && staged_tile_code::takes(p, head);
-  shared_id left, right;
-  if (is_staged) {
-    uint32 a = 0, b = 0;
+  uint32 a = 0, b = 0;
+  if (is_staged)
     for (const fuse::contraction_part& part : parts) {
-      const staged_tile_code tile(k, p, code, part);
+      const staged_tile_code tile(k, p, code, part, rows);
       a = tile.quads_of_a() > a ? tile.quads_of_a() : a;
       b = tile.quads_of_b() > b ? tile.quads_of_b() : b;
     }
+  if (rows) is_staged = is_staged && k.so_far().shared_bytes() + 16 * int64{b} <= p.planned_for.caps.shared_bytes;
+  shared_id left, right;
+  if (is_staged) {
     k.count_groups();
-    left = k.shares("a_staged", type::quad, a);
+    if (a > 0) left = k.shares("a_staged", type::quad, a);
     right = k.shares("b_staged", type::quad, b);
   }
+  if (rows) rows->compute();
   word i;
   for (size_t n = 0; n < parts.size(); ++n) {
     const auto write = [&](auto tile, auto build) {
@@ -103,21 +107,28 @@ constexpr void matrix_kernel(builder& k, const program_view& p, region_code& cod
       k.if_(below(i, count), [&] { build(tile); });
       if (n + 1 < parts.size()) i = i - count;  // beyond all counts for those of an earlier part
     };
-    if (is_staged) write(staged_tile_code(k, p, code, parts[n]), [&](staged_tile_code& tile) { tile.build(i, left, right); });
-    else write(tile_code(k, p, code, parts[n]), [&](tile_code& tile) { tile.build(i); });
+    if (is_staged) write(staged_tile_code(k, p, code, parts[n], rows), [&](staged_tile_code& tile) { tile.build(i, left, right); });
+    else write(tile_code(k, p, code, parts[n], rows), [&](tile_code& tile) { tile.build(i); });
   }
 }
 
 constexpr kernel contraction_kernel(const program_view& p, const launch& l) {
   builder k("contraction", 64);
   region_code code(k, p, l);
-  const vec<fuse::contraction_part> parts = fuse::parts_of(p.graph, code.members());
-  for (const fuse::contraction_part& part : parts)
+  const fuse::contraction_parts all = fuse::parts_of(p.graph, code.members());
+  for (const fuse::contraction_part& part : all.parts)
     for (uint32 head : part.heads)
       if (p.graph[head].sum.lanes > 1) fail(text{} << "kernel: equation " << head << ": contractions on a device sum in one lane");
-  if (parts.empty()) fail("kernel: a contraction region has no contraction");
-  if (p.graph[parts[0].heads[0]].kind == op::conv2d) convolution_code(k, p, code, parts[0].heads[0]).build();
-  else matrix_kernel(k, p, code, parts);
+  if (all.parts.empty()) fail("kernel: a contraction region has no contraction");
+  const uint32 head = all.parts[0].heads[0];
+  if (p.graph[head].kind == op::conv2d) {
+    convolution_code(k, p, code, head).build();
+  } else if (all.prologue.empty()) {
+    matrix_kernel(k, p, code, all.parts, nullptr);
+  } else {
+    shared_rows rows(k, code, all.prologue, p.graph.operands(head)[0]);
+    matrix_kernel(k, p, code, all.parts, &rows);
+  }
   return k.finish();
 }
 

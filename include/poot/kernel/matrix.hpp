@@ -6,7 +6,7 @@
 /// not depend on it.
 
 #include <poot/fuse/parts.hpp>
-#include <poot/kernel/store.hpp>
+#include <poot/kernel/shared_rows.hpp>
 #include <poot/kernel/sums.hpp>
 
 namespace poot::kernel {
@@ -23,8 +23,9 @@ constexpr bool reads_b_along_k(const ir::graph_view& g, const ir::eqn& e) {
 /// One part of a contraction region: tiles of its products, which have equal extents, and what stands behind them.
 class matrix_code {
  public:
-  constexpr matrix_code(builder& k, const program_view& p, region_code& code, const fuse::contraction_part& part)
-      : k_(k), is_processor_(p.planned_for.caps.is_processor()), g_(p.graph), code_(code), shape_(code.shape()), part_(part),
+  /// `rows`: what the products read where a row prologue makes it; else null.
+  constexpr matrix_code(builder& k, const program_view& p, region_code& code, const fuse::contraction_part& part, const shared_rows* rows)
+      : k_(k), is_processor_(p.planned_for.caps.is_processor()), g_(p.graph), code_(code), shape_(code.shape()), part_(part), made_(rows),
         space_(g_.type(part.heads[0])), m_(space_.rank - 2), n_(space_.rank - 1) {
     for (size_t o = 0; o < code.outputs().size(); ++o)
       if (part.holds(code.outputs()[o])) to_.add(g_, code.outputs()[o], code.output(o));
@@ -94,8 +95,13 @@ class matrix_code {
     return base;
   }
   constexpr word row_of_a(word m) {
+    if (made_) return (batch_ * shape_.extent_of(head_, m_) + m) * made_->columns();
     if (indexed_) return shape_.offset(a_) + m * shape_.stride(a_, 0);
     return matrix_of(a_) + m * shape_.stride(a_, g_.type(a_).rank - 2);
+  }
+  /// `count` elements of a from element `first` of its storage on, which is a multiple of `count`.
+  constexpr vec<number> values_of_a(word first, uint32 count) {
+    return made_ ? made_->load(first, count) : code_.load_numbers(a_, first, count, true);
   }
   constexpr word row_of_b(word n) {
     if (!indexed_) return matrix_of(b_) + n * shape_.stride(b_, g_.type(b_).rank - 2);
@@ -155,6 +161,7 @@ class matrix_code {
   region_code& code_;
   const geometry& shape_;
   const fuse::contraction_part& part_;
+  const shared_rows* made_;
   output_list to_;
   tensor_type space_;  ///< of each result
   int m_, n_;          ///< its last axes

@@ -6,6 +6,7 @@
 ///   a_staged[down · rows][8 quads], b_staged[across · columns][8 quads]: f32, decoded; quad q of a row lies at place
 ///   q ^ (row / rows of an invocation), so that invocations side by side read from different banks
 ///   b[k, n] is staged by blocks of 4 × 4, turned
+///   a that a row prologue made lies in shared memory and is not staged
 ///
 /// For operands whose K is a whole number of stages, and whose N is one of quads where b is not transposed.
 
@@ -20,8 +21,8 @@ class staged_tile_code : matrix_code {
   static constexpr uint32 stage = 32, quads = stage / 4;  ///< elements along K, and the quads of them
   static constexpr uint32 workgroup = 64;
 
-  constexpr staged_tile_code(builder& k, const program_view& p, region_code& code, const fuse::contraction_part& part)
-      : matrix_code(k, p, code, part) {
+  constexpr staged_tile_code(builder& k, const program_view& p, region_code& code, const fuse::contraction_part& part, const shared_rows* rows)
+      : matrix_code(k, p, code, part, rows) {
     across_ = rows_ == 1 ? workgroup : 8;
     if (rows_ == 1) columns_ = to_.pack;
     down_ = workgroup / across_;
@@ -39,7 +40,7 @@ class staged_tile_code : matrix_code {
   /// How many tiles there are, each a workgroup's.
   constexpr word count() { return tiles(down_ * rows_, across_ * columns_); }
   /// Quads that the rows of each operand take in shared memory.
-  constexpr uint32 quads_of_a() const { return down_ * rows_ * quads; }
+  constexpr uint32 quads_of_a() const { return made_ ? 0 : down_ * rows_ * quads; }
   constexpr uint32 quads_of_b() const { return across_ * columns_ * quads; }
 
   /// Tile `i`, the same for all invocations of a workgroup, staged in two shared arrays.
@@ -67,15 +68,18 @@ class staged_tile_code : matrix_code {
   constexpr void sum(chunked_sums& sums, shared_id a, shared_id b, word x, word y) {
     const uint32 tall = down_ * rows_, wide = across_ * columns_;
     const word lane = k_.lane(), length = shape_.extent_of(a_, g_.type(a_).rank - 1);
+    vec<word> made;  // where the rows of this invocation begin, where they are not staged
+    if (made_)
+      for (uint32 r = 0; r < rows_; ++r) made.push_back(row_of_a(inside(m_, group_row_ + y * word(rows_) + word(r))));
     sums.run(length, [&](word first, word end) {
       k_.for_(first, end, stage, [&](word k) {
-        stage_rows(a, a_, rows_, tall, lane, k);
+        if (!made_) stage_rows(a, a_, rows_, tall, lane, k);
         if (transposed_) stage_rows(b, b_, columns_, wide, lane, k);
         else stage_turned(b, wide, lane, k);
         k_.barrier();
         k_.for_(0u, quads, 1u, [&](word q) {
           vec<vec<number>> left, right;
-          for (uint32 r = 0; r < rows_; ++r) left.push_back(staged(a, y * word(rows_) + word(r), q, y));
+          for (uint32 r = 0; r < rows_; ++r) left.push_back(made_ ? made_->load(made[r] + k + q * 4u, 4) : staged(a, y * word(rows_) + word(r), q, y));
           for (uint32 c = 0; c < columns_; ++c) right.push_back(staged(b, x * word(columns_) + word(c), q, x));
           for (uint32 d = 0; d < 4; ++d)
             for (uint32 r = 0; r < rows_; ++r)

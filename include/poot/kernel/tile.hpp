@@ -57,7 +57,7 @@ class tile_code : matrix_code {
     sums.run(length, [&](word first, word end) {
       k_.for_(first, end, depth_, [&](word k) {
         vec<vec<number>> x, y;  // x[row][k], y[column][k] or y[k][column]
-        for (uint32 r = 0; r < rows_; ++r) x.push_back(code_.load_numbers(a_, a[r] + k, depth_, true));
+        for (uint32 r = 0; r < rows_; ++r) x.push_back(values_of_a(a[r] + k, depth_));
         if (transposed_)
           for (uint32 c = 0; c < columns_; ++c) y.push_back(code_.load_numbers(b_, b[c] + k, depth_, true));
         else
@@ -100,7 +100,7 @@ class tile_code : matrix_code {
           }
           for (uint32 part = 0; part < 16; part += 4) {
             vec<vec<number>> x;
-            for (uint32 r = 0; r < rows_; ++r) x.push_back(code_.load_numbers(a_, a[r] + (k + j + word(part)), 4, true));
+            for (uint32 r = 0; r < rows_; ++r) x.push_back(values_of_a(a[r] + (k + j + word(part)), 4));
             for (uint32 d = 0; d < 4; ++d)
               for (uint32 r = 0; r < rows_; ++r)
                 for (uint32 c = 0; c < columns_; ++c) sums.take(r * columns_ + c, x[r][d], y[c][part + d]);

@@ -28,7 +28,8 @@ constexpr fuse::rules region_rules(const target& where, const options& wanted) {
   allowed.with_broadcast = wanted.with_broadcast;
   allowed.fuse_narrow_casts = wanted.fuse_narrow_casts;
   allowed.horizontal = wanted.horizontal;
-  allowed.sibling_heads = allowed.side_by_side = !wanted.document_rules;
+  allowed.sibling_heads = allowed.side_by_side = allowed.row_prologue = !wanted.document_rules;
+  if (where.caps.max_workgroup > 0) allowed.max_prologue_bytes = where.caps.shared_bytes - fuse::reducing_bytes;
   allowed.max_buffers = static_cast<uint32>(where.caps.max_buffers);
   allowed.max_members = static_cast<uint32>(where.caps.max_members);
   allowed.integer_rows = where.caps.max_workgroup > 0;
@@ -120,14 +121,17 @@ class launch_builder {
   }
 
   constexpr int64 flops_of(const fuse::partition::region& r) const {
-    int64 flops = 0, heads = 0;
+    int64 flops = 0, heads = 0;  // what a space of its own begins with
     const view<uint32> members = regions_.members_of(r);
-    for (uint32 id : members) heads += ir::is_contraction(g_[id].kind);
+    if (r.kind == fuse::region_kind::contraction)
+      for (uint32 id : members) heads += ir::is_contraction(g_[id].kind) || ir::is_reduction(g_[id].kind);
     if (heads < 2) {
       for (uint32 id : members) flops += flops_of(id, r.space);
       return flops;
     }
-    for (const fuse::contraction_part& part : fuse::parts_of(g_, members))
+    const fuse::contraction_parts all = fuse::parts_of(g_, members);
+    for (uint32 id : all.prologue) flops += flops_of(id, g_.type(g_.first_operand(all.parts[0].heads[0])[0]));
+    for (const fuse::contraction_part& part : all.parts)
       for (const vec<uint32>* list : {&part.heads, &part.steps})
         for (uint32 id : *list) flops += flops_of(id, g_.type(part.heads[0]));
     return flops;

@@ -295,7 +295,8 @@ struct program_reader : ir::detail::graph_reader {
   /// Kind and iteration space after one more member.
   static constexpr void shape_of(fuse::partition::region& r, fuse::region_kind kind, const tensor_type& space, bool first) {
     const bool head = kind != fuse::region_kind::pointwise;
-    if (first || (head && r.kind == fuse::region_kind::pointwise)) {
+    const bool product = kind == fuse::region_kind::contraction && r.kind == fuse::region_kind::row;  // behind a row prologue
+    if (first || product || (head && r.kind == fuse::region_kind::pointwise)) {
       r.kind = kind;
       r.space = space;
     } else if (r.kind == fuse::region_kind::pointwise) {

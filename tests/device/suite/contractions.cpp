@@ -76,6 +76,34 @@ sample siblings(const std::string& name, dtype t, dtype in) {
   return m.finish();
 }
 
+/// An RMS norm of x, or a softmax, and two products of it; one has a step, and reads x again where it can.
+void behind_rows(sample_maker& m, dtype in, dtype t, bool norm, const std::vector<int64>& extents, int64 columns) {
+  const tensor_type rows = shaped(in, extents);
+  const int64 depth = extents.back(), last = rows.rank - 1;
+  const uint32 x = m.input(rows, filling::plain);
+  uint32 h = 0;
+  if (norm) {
+    const uint32 mean = m.apply(op::mul, {m.apply(op::reduce_sum, {m.apply(op::mul, {x, x})}, {last}), m.number(in, 1.0 / static_cast<double>(depth))});
+    h = m.apply(op::mul, {m.apply(op::div, {x, m.apply(op::sqrt, {m.apply(op::add, {mean, m.number(in, 1e-3)})})}), m.weight(type_of(in, depth))});
+  } else {
+    const uint32 e = m.apply(op::exp, {m.apply(op::sub, {x, m.apply(op::reduce_max, {x}, {last})})});
+    h = m.apply(op::div, {e, m.apply(op::reduce_sum, {e}, {last})});
+  }
+  const uint32 a = m.apply(op::matmul, {h, m.weight(type_of(t, depth, depth))}, {1}, type_of(in));
+  m.result(m.apply(op::add, {m.apply(op::tanh, {a}), x}));
+  m.result(is_packed(t) ? m.apply(op::matmul, {h, m.weight(type_of(t, columns, depth))}, {1}, type_of(f32))
+                        : m.apply(op::matmul, {h, m.weight(type_of(t, depth, columns))}, {0}, type_of(f32)));
+}
+sample rows_before(const std::string& name, dtype in, dtype t, bool norm) {
+  sample_maker m(name);
+  behind_rows(m, in, t, norm, {1, 288}, 70);
+  behind_rows(m, in, t, norm, {8, 32}, 20);
+  if (is_packed(t)) return m.finish();
+  for (int64 depth : {1, 5}) behind_rows(m, in, t, norm, {3, depth}, 5);
+  behind_rows(m, in, t, norm, {2, 3, 64}, 9);
+  return m.finish();
+}
+
 sample indexed(const std::string& name, dtype x, dtype w, dtype to) {
   sample_maker m(name);
   const int64 depth = is_packed(w) ? 256 : 70;
@@ -153,6 +181,9 @@ samples contraction_samples() {
   });
   for (dtype t : {f32, f16, bf16, q8_0, q4_k})
     for (dtype in : {f32, bf16}) list("matmul of siblings" + types(in, t), [=](const std::string& n) { return siblings(n, t, in); });
+  for (dtype t : {f32, q8_0}) list("norm before products" + types(f32, t), [=](const std::string& n) { return rows_before(n, f32, t, true); });
+  list("norm before products" + types(bf16, f16), [](const std::string& n) { return rows_before(n, bf16, f16, true); });
+  list("softmax before products" + types(f32, bf16), [](const std::string& n) { return rows_before(n, f32, bf16, false); });
   return all;
 }
 

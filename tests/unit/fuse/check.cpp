@@ -29,6 +29,9 @@ fuse::rules drawn_rules(poot_tests::fusion_draws& d) {
   fuse::rules r;
   r.sibling_heads = d.chance(70);
   r.side_by_side = d.chance(70);
+  r.row_prologue = d.chance(70);
+  if (d.chance(20)) r.max_prologue_rows = 4;
+  if (d.chance(20)) r.max_prologue_bytes = 4 * d.below(80);
   r.with_broadcast = d.chance(80);
   r.fuse_narrow_casts = d.chance(30);
   r.horizontal = d.chance(50);

@@ -28,6 +28,9 @@ fuse::rules drawn_rules(poot_tests::fusion_draws& d) {
   r.small_outputs = d.chance(20);
   r.sibling_heads = d.chance(70);
   r.side_by_side = d.chance(70);
+  r.row_prologue = d.chance(70);
+  if (d.chance(20)) r.max_prologue_rows = 4;
+  if (d.chance(20)) r.max_prologue_bytes = 4 * d.below(80);
   if (d.chance(20)) r.max_buffers = static_cast<uint32>(3 + d.below(6));
   if (d.chance(20)) r.max_members = static_cast<uint32>(2 + d.below(6));
   if (d.chance(30)) r.max_recomputed_flops = d.below(3000);
@@ -131,7 +134,7 @@ TEST_CASE("makes one region of every norm, softmax, argmax and activation") {
 }
 
 TEST_CASE("chooses only what is legal, and never more bytes than unfused") {
-  size_t fewer = 0;
+  size_t fewer = 0, with_rows = 0;
   for (uint64 seed = 0; seed < 4000; ++seed) {
     poot_tests::fusion_draws d(200000 + seed);
     const ir::graph g = d.make(4 + d.below(seed % 8 ? 16 : 56));
@@ -144,8 +147,11 @@ TEST_CASE("chooses only what is legal, and never more bytes than unfused") {
     CHECK(region_rules::is_legal(f, list(apart.region_of), r));
     CHECK(region_rules::bytes_moved(f, list(p.region_of)) <= region_rules::bytes_moved(f, list(apart.region_of)));
     fewer += p.regions.size() < apart.regions.size();
+    for (const partition::region& region : p.regions)
+      with_rows += region.kind == region_kind::contraction && !fuse::parts_of(g, p.members_of(region)).prologue.empty();
   }
   CHECK(fewer > 2000);
+  CHECK(with_rows > 40);
 }
 
 TEST_CASE("lists each equation once, in regions that can run in the order given") {

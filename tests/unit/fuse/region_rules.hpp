@@ -153,12 +153,56 @@ inline bool stand_side_by_side(const facts& f, const members& m, const fuse::rul
 /// Do the members, apart from `m`, keep to one space? `again` counts flops spent again.
 inline bool keeps_one_space(const facts& f, const members& m, const fuse::rules& r, const std::set<uint32>& inside, int64& again);
 
+inline bool is_region(const facts& f, const members& m, const fuse::rules& r);
+
+/// Rows in front of products: all that the left operands are made of inside. It alone is a region of rows, all of it is read
+/// inside, and outside it only its last value is, by products of one matrix each.
+inline bool is_prologue(const facts& f, const members& rows, const std::set<uint32>& inside, const std::vector<uint32>& products, const fuse::rules& r) {
+  const std::set<uint32> own(rows.begin(), rows.end());
+  if (!r.row_prologue || !r.horizontal || products.empty() || !is_region(f, rows, r)) return false;
+  const bool reduces = std::any_of(rows.begin(), rows.end(), [&](uint32 id) { return part_of(f, id) == part::row; });
+  if (!reduces || std::any_of(rows.begin(), rows.end(), [&](uint32 id) { return part_of(f, id) == part::contraction; })) return false;
+  const uint32 last = f.g.operands(products[0])[0];
+  for (uint32 id : rows) {
+    if (f.is_output[id]) return false;
+    for (uint32 user : f.users[id])
+      if (!own.count(user) && !(id == last && inside.count(user) && std::count(products.begin(), products.end(), user))) return false;
+    if (part_of(f, id) == part::row && extents(f.g.type(f.g.operands(id)[0])) != extents(f.g.type(last))) return false;
+  }
+  for (uint32 id : products) {
+    const ir::eqn& e = f.g[id];
+    const view<uint32> in = f.g.operands(id);
+    if ((e.kind != op::matmul && e.kind != op::packed_contraction) || in.size() != 2 || e.type.element == dtype::f64) return false;
+    if (in[0] != last || in[1] == last || f.g.type(in[1]).rank != 2) return false;
+  }
+  std::vector<int64> counted = extents(f.g.type(last));
+  if (4 * count_of(counted) > r.max_prologue_bytes) return false;
+  counted.pop_back();
+  return count_of(counted) <= r.max_prologue_rows;
+}
+
 /// Is one set of equations a region, apart from what runs between?
-inline bool is_region(const facts& f, const members& m, const fuse::rules& r) {
-  if (m.size() == 1) return true;
-  if (stands_aside(f, m[0])) return stand_side_by_side(f, m, r);
-  if (m.size() > r.max_members) return false;
-  const std::set<uint32> inside(m.begin(), m.end());
+inline bool is_region(const facts& f, const members& all, const fuse::rules& r) {
+  if (all.size() == 1) return true;
+  if (stands_aside(f, all[0])) return stand_side_by_side(f, all, r);
+  if (all.size() > r.max_members) return false;
+  const std::set<uint32> inside(all.begin(), all.end());
+  std::set<uint32> ahead;  // of the products
+  for (size_t k = all.size(); k-- > 0;)
+    if (const view<uint32> in = f.g.operands(all[k]); ahead.count(all[k])) {
+      for (uint32 id : in)
+        if (inside.count(id)) ahead.insert(id);
+    } else if (part_of(f, all[k]) == part::contraction && inside.count(in[0])) {
+      ahead.insert(in[0]);
+    }
+  const members rows(ahead.begin(), ahead.end());
+  members m, products;
+  for (uint32 id : all)
+    if (!ahead.count(id)) {
+      m.push_back(id);
+      if (part_of(f, id) == part::contraction) products.push_back(id);
+    }
+  if (!rows.empty() && !is_prologue(f, rows, inside, products, r)) return false;
   const auto read_outside = [&](uint32 id) {
     return f.is_output[id] || std::any_of(f.users[id].begin(), f.users[id].end(), [&](uint32 u) { return !inside.count(u); });
   };
@@ -174,6 +218,7 @@ inline bool is_region(const facts& f, const members& m, const fuse::rules& r) {
   if (!contractions.empty() && !reductions.empty()) return false;
   if (contractions.size() > 1 && !(r.sibling_heads && are_siblings(f, contractions))) return false;
   int64 again = 0;
+  if (!rows.empty() && !keeps_one_space(f, rows, r, inside, again)) return false;
   if (contractions.empty()) {
     if (!keeps_one_space(f, m, r, inside, again)) return false;
   } else {
@@ -182,7 +227,7 @@ inline bool is_region(const facts& f, const members& m, const fuse::rules& r) {
   }
   if (again > r.max_recomputed_flops) return false;
 
-  for (uint32 id : m) {
+  for (uint32 id : all) {
     if (f.at_load[id] != f.at_load[m[0]]) return false;
     for (uint32 in : f.g.operands(id)) {
       const bool narrows = f.g[in].kind == op::cast && f.is_float_type(in) && f.is_float_type(f.g.operands(in)[0]) &&
@@ -198,7 +243,7 @@ inline bool is_region(const facts& f, const members& m, const fuse::rules& r) {
   }
 
   std::set<uint32> read, written;
-  for (uint32 id : m) {
+  for (uint32 id : all) {
     if (read_outside(id)) written.insert(id);
     for (uint32 in : f.g.operands(id))
       if (!inside.count(in) && !(f.g[in].kind == op::constant && f.g.attrs(in).size() == 1)) read.insert(in);
@@ -228,8 +273,8 @@ inline bool keeps_one_space(const facts& f, const members& m, const fuse::rules&
     space = extents(f.g.type(contractions[0]));
     for (uint32 head : contractions) {
       if (extents(f.g.type(head)) != space || f.g.type(head).element == dtype::f64) return false;
-      for (uint32 in : f.g.operands(head))
-        if (inside.count(in)) return false;  // it reads operands, not values in the making
+      for (size_t k = 0; k < f.g.operands(head).size(); ++k)  // it reads operands, not values in the making, but for rows before it
+        if (const uint32 in = f.g.operands(head)[k]; inside.count(in) && (k > 0 || std::count(m.begin(), m.end(), in))) return false;
     }
   } else if (!reductions.empty()) {
     space = extents(f.g.type(f.g.operands(reductions[0])[0]));

@@ -18,8 +18,8 @@ program planned(const std::string& body, bool fuse = true) {
   return plan::compile(ir::parse("graph t {\n" + body + "\n}\n"), targets::host, o);
 }
 
-/// `layers` times: x + silu(rms_norm(x) @ w), three launches.
-std::string layers(int count, const char* rows = "4") {
+/// `layers` times: x + tanh(norm(x) @ w), two launches where the rows are many, else one.
+std::string layers(int count, const char* rows = "9") {
   const std::string x = std::string("f32[") + rows + ",16]", r = std::string("f32[") + rows + ",1]";
   std::string body = "%x0 : " + x + " = input \"x\"\n";
   for (int i = 0; i < count; ++i) {
@@ -52,11 +52,19 @@ TEST_CASE("plans a layer once and calls it often") {
   }
 }
 
+TEST_CASE("a kernel that begins with rows knows how many there are") {
+  CHECK(planned(layers(3, "4")).launches.size() == 3);
+  CHECK(planned(layers(3, "4")).kernels().size() == 1);
+  CHECK(planned(layers(1, "4")).kernels()[0].hash == planned(layers(2, "4")).kernels()[0].hash);
+  CHECK(planned(layers(1, "4")).kernels()[0].hash != planned(layers(1, "5")).kernels()[0].hash);
+  CHECK(planned(layers(1, "9")).kernels()[0].hash == planned(layers(1, "12")).kernels()[0].hash);
+}
+
 TEST_CASE("finds the layers between a beginning and an end") {
   std::string body = layers(5);
   body.replace(body.find("output"), std::string::npos, "");
-  body = body.replace(body.find("%x0 : f32[4,16] = input \"x\""), 27, "%in : f32[16,4] = input \"x\"\n%x0 : f32[4,16] = transpose %in {perm=[1,0]}");
-  const program p = planned(body + "%z : i32[4,1] = reduce_argmax %x5 {axis=1}\noutput \"y\" = %z");
+  body = body.replace(body.find("%x0 : f32[9,16] = input \"x\""), 27, "%in : f32[16,9] = input \"x\"\n%x0 : f32[9,16] = transpose %in {perm=[1,0]}");
+  const program p = planned(body + "%z : i32[9,1] = reduce_argmax %x5 {axis=1}\noutput \"y\" = %z");
   REQUIRE(p.sections().size() == 1);
   CHECK(p.sections()[0] == plan::section{1, 2, 5});
 }

@@ -13,7 +13,7 @@ using namespace poot::run::host;
 namespace {
 
 constexpr const char* layer = R"(graph layer {
-  %x    : f32[T<=6,300]  = input "x"
+  %x    : f32[T<=9,300]  = input "x"
   %gain : f32[300]       = weight "gain"
   %w    : bf16[40,300]   = weight "w"
   %ids  : i32[T]         = input "ids"

@@ -21,9 +21,9 @@ namespace {
 /// A decoder whose layers are alike, of weights of one type.
 ir::graph decoder(dtype t, int64 tokens, int64 sequences = 1) {
   tool::architecture c;
-  c.width = c.hidden = 64, c.layers = 3, c.heads = 4, c.kv_heads = 2, c.head_width = 16, c.vocabulary = 32, c.context = 64;
+  c.width = c.hidden = 64, c.layers = 5, c.heads = 4, c.kv_heads = 2, c.head_width = 16, c.vocabulary = 32, c.context = 64;
   std::vector<tool::weight_type> types{{"token_embd.weight", t}, {"output_norm.weight", f32}};
-  for (int layer = 0; layer < 3; ++layer) {
+  for (int layer = 0; layer < 5; ++layer) {
     const std::string blk = "blk." + std::to_string(layer) + ".";
     for (const char* name : {"attn_norm", "ffn_norm"}) types.push_back({blk + name + ".weight", f32});
     for (const char* name : {"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"})

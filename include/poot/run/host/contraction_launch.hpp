@@ -7,6 +7,7 @@
 #include <poot/run/host/convolution_windows.hpp>
 #include <poot/run/host/region_step.hpp>
 
+#include <memory>
 #include <vector>
 
 namespace poot::run::host {
@@ -30,7 +31,8 @@ class contraction_run {
  public:
   contraction_run(const plan::program_view& p, const fuse::contraction_part& part, view<uint32> outputs) : step_(p, part, outputs) {}
 
-  void prepare(const run_context& c) {
+  /// `left` holds the operand that all of them read first.
+  void prepare(const run_context& c, const char* left) {
     const contraction_head& h = step_.head();
     if (!step_.is_plain()) tail_.look_up(step_.tail(), c);
     to_ = {c.at<float>(h.id), step_.is_plain() ? region_buffers{} : tail_.buffers()};
@@ -43,7 +45,7 @@ class contraction_run {
       const int64 wanted = 4 * (shape.image_elements() + shape.outputs * shape.positions);
       if (room_.bytes() < wanted) room_ = storage(wanted);
     }
-    if (h.kind != ir::op::conv2d && c.program.graph.operands(h.id).size() == 2) prepare_matmul(c);
+    if (h.kind != ir::op::conv2d && c.program.graph.operands(h.id).size() == 2) prepare_matmul(c, left);
   }
 
   void run(const run_context& c) const {
@@ -93,9 +95,9 @@ class contraction_run {
   }
 
   /// The walks of matmuls, and whether the batch is one product over all rows.
-  void prepare_matmul(const run_context& c) {
+  void prepare_matmul(const run_context& c, const char* left) {
     const tensor_type& r = result_;
-    a_ = operand_walk(c.at(step_.head().a), c.type(step_.head().a), held_type(c, step_.head().a), r.rank);
+    a_ = operand_walk(left, c.type(step_.head().a), held_type(c, step_.head().a), r.rank);
     entries_ = 1;
     is_one_product_ = a_.row_stride == a_.cols;
     b_.clear();
@@ -244,16 +246,47 @@ class contraction_run {
   storage room_;  ///< windows and result of a convolution
 };
 
+/// The rows that products read, where their launch computes them: once, before the products.
+class row_prologue {
+ public:
+  row_prologue(const plan::program_view& p, view<uint32> members, uint32 left)
+      : left_(left), region_(p.graph, {region_kind::row, members, {&left, 1}}) {}
+
+  void prepare(const run_context& c) {
+    const int64 bytes = c.type(left_).bytes();
+    if (rows_.bytes() < bytes) rows_ = storage(bytes);
+    inputs_.clear();
+    for (const tile_input& in : region_.program().inputs) inputs_.push_back(c.at(in.id));
+    result_ = rows_.data();
+    region_.prepare(c.counts, buffers());
+  }
+  void run(const run_context& c) const { region_.run_prepared(buffers(), &c.threads); }
+  const char* rows() const { return rows_.data(); }
+
+ private:
+  region_buffers buffers() const { return {inputs_.data(), &result_}; }
+
+  uint32 left_;
+  region region_;
+  vec<const void*> inputs_;
+  void* result_ = nullptr;
+  storage rows_;
+};
+
 /// A launch of contractions that read the same A.
 class contraction_launch : public step {
  public:
   contraction_launch(const plan::program_view& p, const plan::launch& l) {
-    for (const fuse::contraction_part& part : fuse::parts_of(p.graph, p(l.members))) parts_.emplace_back(p, part, p(l.outputs));
+    const fuse::contraction_parts all = fuse::parts_of(p.graph, p(l.members));
+    left_ = p.graph.operands(all.parts[0].heads[0])[0];
+    if (!all.prologue.empty()) rows_ = std::make_unique<row_prologue>(p, all.prologue, left_);
+    for (const fuse::contraction_part& part : all.parts) parts_.emplace_back(p, part, p(l.outputs));
     calls_.reserve(parts_.size());
   }
 
   void prepare(const run_context& c) override {
-    for (contraction_run& part : parts_) part.prepare(c);
+    if (rows_) rows_->prepare(c);
+    for (contraction_run& part : parts_) part.prepare(c, rows_ ? rows_->rows() : c.at(left_));
     calls_.clear();
     products_.clear();
     if (parts_.size() == 1) return;
@@ -266,6 +299,7 @@ class contraction_launch : public step {
   }
 
   void run(const run_context& c) override {
+    if (rows_) rows_->run(c);
     if (calls_.empty()) {
       for (const contraction_run& part : parts_) part.run(c);
       return;
@@ -274,6 +308,8 @@ class contraction_launch : public step {
   }
 
  private:
+  uint32 left_ = 0;
+  std::unique_ptr<row_prologue> rows_;
   std::vector<contraction_run> parts_;
   std::vector<contraction_step::call> calls_;  ///< of parts that are one product each: they go together
   vec<product> products_;
