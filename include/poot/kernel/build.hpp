@@ -234,7 +234,10 @@ class builder {
       renamed[old] = static_cast<uint32>(used.size());
       used.push_back(made_.metadata[old]);
     };
-    for (uint32 i : counts_) take(i);
+    for (uint32 i : counts_) {  // one that counts the work of two parts stands twice
+      if (renamed[i] == instruction::no_note) renamed[i] = static_cast<uint32>(used.size());
+      used.push_back(made_.metadata[i]);
+    }
     made_.work = counts_.empty() ? 1 : static_cast<uint32>(used.size());
     if (!made_.metadata.empty()) take(0);
     for (instruction& i : made_.code) {

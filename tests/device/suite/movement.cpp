@@ -92,6 +92,17 @@ sample updates(const std::string& name, dtype t) {
   return m.finish_moving();
 }
 
+/// Two states take one value, of more elements than a workgroup has: their updates are one dispatch.
+sample shared_updates(const std::string& name, dtype t) {
+  sample_maker m(name);
+  const uint32 x = m.input(type_of(t, 3, 129));
+  for (int64 rows : {3, 5}) {
+    const uint32 s = m.state(type_of(t, rows, 129));
+    m.update(s, m.apply(op::dynamic_update_slice, {s, x, m.places(type_of(i32, 2), 3)}));
+  }
+  return m.finish_moving();
+}
+
 /// In place, at places that follow each other and overlap, over three runs.
 sample state_updates(const std::string& name, dtype t) {
   sample_maker m(name);
@@ -122,6 +133,7 @@ samples movement_samples() {
   list("gather", gathers);
   list("dynamic_update_slice", updates);
   list("dynamic_update_slice of a state", state_updates);
+  list("dynamic_update_slice of two states", shared_updates);
   return all;
 }
 
