@@ -55,8 +55,9 @@ int explain(const explain_arguments& a) {
   const plan::program fused = read_program(a.file, where, {});
   plan::options wanted;
   wanted.fuse = false;
-  wanted.strict = true;
-  const plan::program apart = holds_program(a.file) ? plan::unfused_plan(fused) : read_program(a.file, where, wanted);
+  target plain = where;
+  plain.caps.attention = false;  // its chain is what a step is without
+  const plan::program apart = holds_program(a.file) ? plan::unfused_plan(fused) : read_program(a.file, plain, wanted);
   if (!a.html.empty()) {
     const std::string page = diagram_page(apart.view_of(), fused.view_of());
     io::replacement_file file(a.html);

@@ -16,17 +16,23 @@ constexpr int64 attention_memory(extent keys, extent columns, int64 workgroup) {
   return 4 * (attention_chunk + workgroup + chunks * (columns.bound() + 2));
 }
 
+/// The same of a strict one: the scores of all keys.
+constexpr int64 strict_attention_memory(extent keys, int64 workgroup) {
+  return 4 * ((keys.bound() + attention_chunk - 1) / attention_chunk * attention_chunk + workgroup);
+}
+
 /// Invocations of the workgroup of one query: 64, or 32 where a barrier costs much; half as many, and again, where that makes the
 /// memory fit, but at least 8. 0 where not even these do. (How many there are changes no bit.)
-constexpr int64 attention_workgroup(const device_caps& caps, extent keys, extent columns) {
+constexpr int64 attention_workgroup(const device_caps& caps, extent keys, extent columns, bool strict) {
   for (int64 lanes = caps.is_processor() ? 32 : 64; lanes >= 8; lanes /= 2)
-    if (lanes <= caps.max_workgroup && attention_memory(keys, columns, lanes) <= caps.shared_bytes) return lanes;
+    if (lanes <= caps.max_workgroup && (strict ? strict_attention_memory(keys, lanes) : attention_memory(keys, columns, lanes)) <= caps.shared_bytes)
+      return lanes;
   return 0;
 }
 
 /// Whether a target has the memory; no workgroups, no limit.
-constexpr bool attention_fits(const device_caps& caps, extent keys, extent columns) {
-  return caps.max_workgroup == 0 || attention_workgroup(caps, keys, columns) != 0;
+constexpr bool attention_fits(const device_caps& caps, extent keys, extent columns, bool strict) {
+  return caps.max_workgroup == 0 || attention_workgroup(caps, keys, columns, strict) != 0;
 }
 
 }  // namespace poot::ir

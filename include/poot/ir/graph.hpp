@@ -28,7 +28,7 @@ struct slice_of {
 ///   constant: the bits of one value, or of every element in row-major order · iota, reductions, gather, concat: axis
 ///   matmul: transpose_b · conv2d: stride[2] pad[4] dilation[2] groups · transpose: perm
 ///   slice: start[rank] size[rank] (codes of extents) step[rank]
-///   rope: turned width, adjacent, signed · attention: the bits of scale and softcap (0: none) in f32, has a sink
+///   rope: turned width, adjacent, signed · attention: the bits of scale and softcap (0: none) in f32, has a sink, is strict
 struct eqn {
   op kind = op::input;
   order sum{};

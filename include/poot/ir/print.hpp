@@ -140,10 +140,11 @@ struct graph_writer {
         if (at[2]) open(attr::signs) << at[2];
         break;
       case op::attention:
-        if (at.size() != 3) break;
+        if (at.size() != 4) break;
         if (at[0] != 0x3f800000) write_number(open(attr::scale), dtype::f32, static_cast<uint64>(at[0]));
         if (at[1]) write_number(open(attr::softcap), dtype::f32, static_cast<uint64>(at[1]));
         if (at[2]) open(attr::sink) << at[2];
+        if (at[3]) open(attr::strict) << at[3];
         break;
       case op::conv2d:
         if (at.size() != 9) break;

@@ -16,7 +16,7 @@ enum class rule : uint8 {
   broadcast_target, reshape_count, update_extents, start_extent, start_is_i32, seed_is_u32_scalar, random_is_f32,
   rank_limit, declared_type, argmax_of_nothing, negative_extent, constant_count, collectives,
   rope_width, rope_tables, attention_ranks, attention_heads, attention_keys, attention_mask, attention_scale,
-  attention_sink,
+  attention_sink, attention_strict,
 };
 
 constexpr std::string_view explain(rule r) {
@@ -73,6 +73,7 @@ constexpr std::string_view explain(rule r) {
     case rule::attention_mask: return "a mask of f32 to add, then one of i32 to choose by, broadcast into the scores";
     case rule::attention_scale: return "scale must be a finite f32 and softcap a positive one, or 0 for none";
     case rule::attention_sink: return "with sink=1 the last operand is a sink of f32, f16 or bf16, which broadcasts into a column of the scores";
+    case rule::attention_strict: return "strict is 0 or 1, and with strict=1 there is no sink";
   }
   return "";
 }

@@ -219,12 +219,13 @@ constexpr typing type_rope(view<int64> at, view<tensor_type> in) {
   return {x};
 }
 
-/// attrs: the bits of scale and softcap in f32, 0 for no softcap; whether the last operand is a sink. Entry i of an extent of q
+/// attrs: the bits of scale and softcap in f32, 0 for no softcap; whether the last operand is a sink; whether it is strict. Entry i of an extent of q
 /// reads entry i / (q's / k's) of k.
 constexpr typing type_attention(view<int64> at, view<tensor_type> in, dtype declared) {
-  if (at.size() != 3) return refuse(rule::attribute_count);
+  if (at.size() != 4) return refuse(rule::attribute_count);
   const bool has_sink = at[2] != 0;
   if (at[2] >> 1) return refuse(rule::attention_sink);
+  if (at[3] >> 1 || (at[3] && has_sink)) return refuse(rule::attention_strict);
   const size_t masks_end = in.size() - (has_sink ? 1 : 0);
   if (in.size() < 3 || masks_end < 3 || masks_end > 5) return refuse(rule::operand_count);
   const auto is_finite = [](int64 bits) { return bits >= 0 && bits <= 0xffffffff && (bits >> 23 & 0xff) != 0xff; };

@@ -6,7 +6,8 @@
 ///                                order of rows; then columns: o = Σ p · v
 ///   all chunks joined            M = max m, a = exp(m − M), the result Σ a · o / Σ a · l; a sink is one m more, with l = 1, o = 0
 ///
-/// m, l and o of every chunk stay in shared memory, which bounds the keys (ir/attention_memory.hpp).
+/// m, l and o of every chunk stay in shared memory, which bounds the keys (ir/attention_memory.hpp). A strict one keeps the scores of
+/// all keys there instead: their greatest, the exponentials, the sum in the order of rows, the quotients, then columns.
 
 #include <poot/core/target.hpp>
 #include <poot/ir/attention_memory.hpp>
@@ -26,11 +27,14 @@ class attention_code {
     const tensor_type &q = g_.type(in_[0]), &v = g_.type(in_[2]);
     const int64 chunks = (g_.type(in_[1]).extents[g_.type(in_[1]).rank - 2].bound() + chunk - 1) / chunk;
     const auto most_chunks = static_cast<uint32>(chunks ? chunks : 1), columns = static_cast<uint32>(v.last().bound());
-    scores_ = k_.shares("scores", type::number, chunk);
+    const bool strict = g_.attrs(e_)[3] != 0;
+    scores_ = k_.shares("scores", type::number, strict ? most_chunks * chunk : chunk);
     folded_ = k_.shares("folded", type::number, width_);
-    greatest_ = k_.shares("greatest", type::number, most_chunks);
-    sums_ = k_.shares("sums", type::number, most_chunks);
-    parts_ = k_.shares("parts", type::number, most_chunks * columns);
+    if (!strict) {
+      greatest_ = k_.shares("greatest", type::number, most_chunks);
+      sums_ = k_.shares("sums", type::number, most_chunks);
+      parts_ = k_.shares("parts", type::number, most_chunks * columns);
+    }
     const word rows = k_.meta({meta_word::what::product, in_[0], 0, static_cast<uint8>(q.rank - 1), 1, 0});
     row_ = k_.group();
     lane_ = k_.lane();
@@ -42,6 +46,7 @@ class attention_code {
       keys_ = shape_.extent_of(in_[1], g_.type(in_[1]).rank - 2);
       columns_ = shape_.extent_of(in_[2], v.rank - 1);
       const word keys = entry_of(in_[1]), values = entry_of(in_[2]);
+      if (strict) return whole_row(keys, values);
       k_.for_(0u, keys_, chunk, [&](word first) { one_chunk(first, keys, values); });
       join();
     });
@@ -52,7 +57,7 @@ class attention_code {
   static constexpr uint32 lanes_of(const program_view& p, const launch& l) {
     const view<uint32> in = p.graph.operands(p(l.members)[0]);
     const tensor_type &k = p.graph.type(in[1]), &v = p.graph.type(in[2]);
-    const int64 lanes = ir::attention_workgroup(p.planned_for.caps, k.extents[k.rank - 2], v.last());
+    const int64 lanes = ir::attention_workgroup(p.planned_for.caps, k.extents[k.rank - 2], v.last(), p.graph.attrs(p(l.members)[0])[3] != 0);
     return static_cast<uint32>(lanes ? lanes : 64);  // else the plan refuses the equation
   }
   static constexpr uint32 chunk = static_cast<uint32>(ir::attention_chunk);
@@ -119,6 +124,72 @@ class attention_code {
     return bits;
   }
 
+  static constexpr number sum_of(number a, number b) { return add(a, b); }
+
+  /// The exponential of a score less m in place of each of 256 from `at` on; adds them to those of the lanes.
+  constexpr void weigh(word at, number m, vec<variable<number>>& own) {
+    for (size_t r = 0; r < own.size(); ++r) {
+      const word j = at + lane_ + word(static_cast<uint32>(r) * width_);
+      const number p = exp(sub(k_.load<number>(scores_, j), m));
+      k_.store(scores_, j, p);
+      const number before = k_.read(own[r]);
+      k_.assign(own[r], add(before, p));
+    }
+  }
+
+  constexpr void whole_row(word keys, word values_at) {
+    const word past = (keys_ + word(chunk - 1)) & word(~(chunk - 1));
+    const number nothing = from_bits(word(minus_infinity));
+    const variable<number> own_greatest = k_.declare(nothing), total = k_.declare(number(0.0f));
+    k_.for_(lane_, past, width_, [&](word j) {
+      const variable<word> s = k_.declare(word(minus_infinity));
+      k_.if_(below(j, keys_), [&] { k_.assign(s, score(j, keys)); });
+      const number own = from_bits(k_.read(s));
+      k_.store(scores_, j, own);
+      const number before = k_.read(own_greatest);
+      k_.assign(own_greatest, greater(before, own));
+    });
+    const number m = fold(k_.read(own_greatest), greater);
+    k_.for_(0u, past, 4096u, [&](word first) {  // a chunk of the order of rows
+      vec<variable<number>> own;
+      for (uint32 j = 0; j < chunk; j += width_) own.push_back(k_.declare(number(0.0f)));
+      const word after = first + word(4096u);
+      k_.for_(first, select(below(after, past), after, past), chunk, [&](word at) { weigh(at, m, own); });
+      vec<number> lanes;
+      for (const variable<number>& x : own) lanes.push_back(k_.read(x));
+      for (size_t half = lanes.size() / 2; half > 0; half /= 2)
+        for (size_t r = 0; r < half; ++r) lanes[r] = add(lanes[r], lanes[r + half]);
+      const number l = fold(lanes[0], sum_of), before = k_.read(total);
+      k_.assign(total, add(before, l));
+    });
+    const number all = k_.read(total);
+    k_.for_(lane_, keys_, width_, [&](word j) { k_.store(scores_, j, div(k_.load<number>(scores_, j), all)); });
+    k_.barrier();
+    const uint32 run = run_of(e_.type);
+    k_.for_(lane_ * word(run), columns_, width_ * run, [&](word c) {
+      chunked_sums o(k_, e_.sum, run);
+      take_values(o, 0u, keys_, c, run, values_at);
+      vec<scalar> results;
+      for (uint32 d = 0; d < run; ++d) results.push_back(round_to(e_.type.element, o.result(d)));
+      store(c, results, run == 4);
+    });
+  }
+
+  /// o = Σ p · v of run columns from c on, over `count` keys from `first` on, whose weights begin in shared memory.
+  constexpr void take_values(chunked_sums& o, word first, word count, word c, uint32 run, word values_at) {
+    const word step = shape_.stride(in_[2], g_.type(in_[2]).rank - 2);
+    o.run(count, [&](word from, word end) {
+      k_.for_(from, end, 1u, [&](word j) {
+        const number p = k_.load<number>(scores_, j);
+        const vec<number> x = code_.load_numbers(in_[2], values_at + (first + j) * step + c, run, true);
+        for (uint32 d = 0; d < run; ++d) o.take(d, p, x[d]);
+      });
+    });
+  }
+
+  /// Stores results of this row from column `c` on.
+  constexpr void store(word c, const vec<scalar>& results, bool aligned) { store_run(k_, code_.output(0), row_ * columns_ + c, results, aligned); }
+
   constexpr void one_chunk(word first, word keys, word values_at) {
     const word rest = keys_ - first, count = select(below(rest, chunk), rest, chunk), i = first >> 8u;
     const number nothing = from_bits(word(minus_infinity));
@@ -141,23 +212,17 @@ class attention_code {
     }
     for (size_t half = own.size() / 2; half > 0; half /= 2)
       for (size_t r = 0; r < half; ++r) own[r] = add(own[r], own[r + half]);
-    const number l = fold(own[0], [](number a, number b) { return add(a, b); });  // its barriers show the scores to all
+    const number l = fold(own[0], sum_of);  // its barriers show the scores to all
     k_.if_(same(lane_, 0u), [&] {
       k_.store(greatest_, i, m);
       k_.store(sums_, i, l);
     });
     const tensor_type& v = g_.type(in_[2]);
     const uint32 run = run_of(v);
-    const word step = shape_.stride(in_[2], v.rank - 2), parts = i * columns_;
+    const word parts = i * columns_;
     k_.for_(lane_ * word(run), columns_, width_ * run, [&](word c) {
       chunked_sums o(k_, e_.sum, run);
-      o.run(count, [&](word from, word end) {
-        k_.for_(from, end, 1u, [&](word j) {
-          const number p = k_.load<number>(scores_, j);
-          const vec<number> x = code_.load_numbers(in_[2], values_at + (first + j) * step + c, run, true);
-          for (uint32 d = 0; d < run; ++d) o.take(d, p, x[d]);
-        });
-      });
+      take_values(o, first, count, c, run, values_at);
       for (uint32 d = 0; d < run; ++d) k_.store(parts_, parts + c + word(d), o.result(d));
     });
     k_.barrier();
@@ -225,7 +290,7 @@ class attention_code {
         const number value = div(add(number(0.0f), k_.read(o[d])), all);
         results.push_back(round_to(e_.type.element, select(empty, number(0.0f), value)));
       }
-      store_run(k_, code_.output(0), row_ * columns_ + c, results, run == 4);
+      store(c, results, run == 4);
     });
   }
 

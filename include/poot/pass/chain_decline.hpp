@@ -43,7 +43,7 @@ constexpr std::string_view explain(chain_check c) {
     case chain_check::single_key_head: return "single_key_head: the contraction broadcasts a single key head";
     case chain_check::heads_differ: return "heads_differ: the heads of keys and values are not alike, or not a part of the queries'";
     case chain_check::unbounded_length: return "unbounded_length: nothing bounds the number of keys";
-    case chain_check::strict: return "strict: recognising the chain would move its division";
+    case chain_check::strict: return "strict: the division would move, for so many scores, or a sink among them, do not stay in workgroup memory";
     case chain_check::sink_shape: return "sink_shape: a sink is one number for each head or query, one column beside the scores";
     case chain_check::sink_kept: return "sink_kept: the weight of the sink, and no other, is dropped before the values";
     case chain_check::sink_form: return "sink_form: a sink joins the finished scores, the same in their greatest and in the sum of exponentials";

@@ -5,6 +5,7 @@
 ///   %0 = matmul %q, %k {transpose_b=1}; %1 = mul %0, f32(scale); %2 = select %c, %1, f32(-inf)
 ///   %3 = reduce_max %2; %4 = sub %2, %3; %5 = exp %4; %6 = reduce_sum %5; %7 = div %5, %6; %8 = matmul %7, %v
 ///   →   %8 = attention %q, %k, %v, %c {scale=…}
+/// (With `strict` that order is the chain's own, as long as the target holds the scores of a row; then no bit changes.)
 /// Between the scale and the softmax may stand a softcap, cap · tanh(s / cap), and a mask to add. Of keys and values,
 /// widening casts and copies of heads for the queries of a group are left out. A sink, a score that has no value, is the last operand:
 ///   %3 = concat %2, %sink; …softmax…; %8 = slice %7 (without the sink)
@@ -99,9 +100,9 @@ class attention_chain : attention_softmax {
     check_types();
     const extent length = keys.rank >= 2 ? keys.extents[keys.rank - 2] : extent(1);
     if (length.is_dynamic() && length.bound() >= 0x7fffffff) fail_at(product, chain_check::unbounded_length);
-    if (strict) fail_at(root_, chain_check::strict);
     if (!where.caps.attention) fail_at(root_, chain_check::no_kernel);
-    else if (!ir::attention_fits(where.caps, length, g_.type(v).last())) fail_at(root_, chain_check::workgroup_memory);
+    if (has_sink() && strict) fail_at(root_, chain_check::strict);
+    if (!ir::attention_fits(where.caps, length, g_.type(v).last(), strict)) fail_at(root_, strict ? chain_check::strict : chain_check::workgroup_memory);
     const int64 queries = query.extents[query.rank - 2].bound();
     if (queries > 1 && attention_operands::heads_of(query) * queries > where.caps.max_groups_x) fail_at(root_, chain_check::grid_limit);
     return !failed_;
@@ -299,8 +300,8 @@ class attention_chain : attention_softmax {
   constexpr void check_types() {
     tensor_type types[6]{};
     for (size_t i = 0; i < operands_.size(); ++i) types[i] = g_.type(operands_[i]);
-    const int64 attrs[3] = {scale_, softcap_, has_sink()};
-    const ir::typing t = ir::infer(op::attention, {attrs, 3}, {types, operands_.size()}, g_.type(root_));
+    const int64 attrs[4] = {scale_, softcap_, has_sink(), 0};
+    const ir::typing t = ir::infer(op::attention, {attrs, 4}, {types, operands_.size()}, g_.type(root_));
     if (t.ok()) {
       if (!(t.type == g_.type(root_))) fail_at(root_, chain_check::heads_differ);
       return;
@@ -343,10 +344,10 @@ constexpr graph recognize_attention(graph g, const target& where, bool strict, r
       notes.chain_declines.push_back(chain.decline());
       continue;
     }
-    const int64 attrs[3] = {chain.scale(), chain.softcap(), chain.has_sink()};
+    const int64 attrs[4] = {chain.scale(), chain.softcap(), chain.has_sink(), strict};
     eqn& made = g.eqns[id];
     made.kind = op::attention;
-    made.attrs = g.keep_attrs({attrs, 3});
+    made.attrs = g.keep_attrs({attrs, 4});
     made.operands = {static_cast<uint32>(g.operand_pool.size()), static_cast<uint32>(chain.operands().size())};
     g.operand_pool.append(chain.operands());
     all = g;

@@ -19,7 +19,7 @@ struct options {
   bool fuse_narrow_casts = false;  ///< an explicit cast to a narrower float may stand inside a region
   bool horizontal = true;          ///< independent regions that read a value in the same way become one
   bool document_rules = false;     ///< one contraction a region, and movements and ropes alone
-  bool strict = false;             ///< no chain is recognised where that would move a rounding
+  bool strict = false;             ///< chains are recognised only where no bit changes: attention while a row of scores fits the target
 };
 
 /// What regions these options and the target allow.
@@ -56,8 +56,8 @@ class launch_builder {
   constexpr launch build(const fuse::partition::region& r, uint32 index) {
     launch l;
     l.kind = r.kind;
-    if (r.kind == fuse::region_kind::attention) l.compares = comparison::restructured;
     l.members = keep(regions_.members_of(r));
+    if (r.kind == fuse::region_kind::attention && g_.attrs(regions_.members[r.members.first])[3] == 0) l.compares = comparison::restructured;
     l.inputs.first = static_cast<uint32>(p_.ids.size());
     const uint32* const members = regions_.members.data() + r.members.first;
     uint32* const seen = seen_.data();
@@ -194,7 +194,7 @@ constexpr void refuse_buffers(program& p, const graph_view& g) {
 
 constexpr bool runs_attention(const graph_view& g, uint32 id, const device_caps& caps) {
   const tensor_type &k = g.type(g.operands(id)[1]), &v = g.type(g.operands(id)[2]);
-  return caps.attention && ir::attention_fits(caps, k.extents[k.rank - 2], v.last());
+  return caps.attention && ir::attention_fits(caps, k.extents[k.rank - 2], v.last(), g.attrs(id)[3] != 0);
 }
 
 /// What the target cannot do.

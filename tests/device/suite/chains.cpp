@@ -11,7 +11,7 @@ enum class mask : uint8 { none, added, chosen, both };
 constexpr const char* spelling[] = {"", ", added to", ", chosen from", ", added to and chosen from"};
 
 /// Keys around a chunk of 256, heads that share keys, one query and several.
-sample attention(const std::string& name, dtype q, dtype kept, dtype to, mask with, float softcap) {
+sample attention(const std::string& name, dtype q, dtype kept, dtype to, mask with, float softcap, bool strict = false) {
   sample_maker m(name);
   for (const auto& [queries, keys] : {std::pair<int64, int64>{1, 1}, {3, 17}, {1, 256}, {2, 257}, {1, 600}}) {
     const uint32 x = m.input(type_of(q, 4, queries, 24), filling::plain), k = m.input(type_of(kept, 2, keys, 24), filling::plain),
@@ -19,8 +19,8 @@ sample attention(const std::string& name, dtype q, dtype kept, dtype to, mask wi
     vec<uint32> in{x, k, v};
     if (with == mask::added || with == mask::both) in.push_back(m.input(type_of(f32, queries, keys), filling::plain));
     if (with == mask::chosen || with == mask::both) in.push_back(m.input(type_of(i32, queries, keys), filling::plain));
-    const int64 attrs[3] = {bits_of(0.25f), bits_of(softcap), 0};
-    m.result(m.graph().apply(op::attention, in, {attrs, 3}, type_of(to)));
+    const int64 attrs[4] = {bits_of(0.25f), bits_of(softcap), 0, strict};
+    m.result(m.graph().apply(op::attention, in, {attrs, 4}, type_of(to)));
   }
   return m.finish();
 }
@@ -43,8 +43,8 @@ sample attention_with_sinks(const std::string& name, dtype kept, mask with) {
     vec<uint32> in{m.input(type_of(f32, 4, queries, 12), filling::plain), m.input(type_of(f32, 2, keys, 12), filling::plain), m.input(type_of(f32, 2, keys, 9), filling::mixed)};
     if (with == mask::chosen) in.push_back(m.apply(op::le, {m.apply(op::iota, {}, {0}, type_of(i32, keys)), m.places(type_of(i32, queries, 1), keys)}));
     in.push_back(m.input(type_of(kept, 4, queries == 3 ? 3 : 1, 1), filling::mixed));
-    const int64 attrs[3] = {bits_of(0.25f), 0, 1};
-    m.result(m.graph().apply(op::attention, in, {attrs, 3}, type_of(f32)));
+    const int64 attrs[4] = {bits_of(0.25f), 0, 1, 0};
+    m.result(m.graph().apply(op::attention, in, {attrs, 4}, type_of(f32)));
   }
   return m.finish();
 }
@@ -73,10 +73,10 @@ sample sunk_chain(const std::string& name, bool as_column) {
 sample attention_of_odd_heads(const std::string& name, dtype kept) {
   sample_maker m(name);
   for (const auto& [width, columns] : {std::pair<int64, int64>{1, 1}, {3, 5}, {33, 7}, {65, 63}, {127, 129}}) {
-    const int64 queries = width == 33 ? 1 : 2, keys = width == 3 ? 300 : 9, attrs[3] = {bits_of(0.5f), 0, 0};
+    const int64 queries = width == 33 ? 1 : 2, keys = width == 3 ? 300 : 9, attrs[4] = {bits_of(0.5f), 0, 0, 0};
     const uint32 q = m.input(type_of(f32, 2, queries, width), filling::plain);
     const uint32 in[3] = {q, m.input(type_of(kept, 2, keys, width), filling::plain), m.input(type_of(kept, 2, keys, columns), filling::mixed)};
-    m.result(m.graph().apply(op::attention, {in, 3}, {attrs, 3}, type_of(f32)));
+    m.result(m.graph().apply(op::attention, {in, 3}, {attrs, 4}, type_of(f32)));
   }
   return m.finish();
 }
@@ -84,11 +84,11 @@ sample attention_of_odd_heads(const std::string& name, dtype kept) {
 /// Every way in which query heads share those of keys: each its own, groups, one for all; in a batch, for all of it.
 sample attention_of_groups(const std::string& name) {
   sample_maker m(name);
-  const int64 attrs[3] = {bits_of(0.5f), 0, 0};
+  const int64 attrs[4] = {bits_of(0.5f), 0, 0, 0};
   const auto attend = [&](const tensor_type& q, const tensor_type& k) {
     const uint32 x = m.input(q, filling::plain), keys = m.input(k, filling::plain), values = m.input(k, filling::mixed);
     const uint32 in[3] = {x, keys, values};
-    m.result(m.graph().apply(op::attention, {in, 3}, {attrs, 3}, type_of(f32)));
+    m.result(m.graph().apply(op::attention, {in, 3}, {attrs, 4}, type_of(f32)));
   };
   for (int64 shared : {1, 2, 3, 6}) attend(type_of(f32, 6, shared % 2 + 1, 16), type_of(f32, shared, 20, 16));
   attend(type_of(f32, 3, 16), type_of(f32, 20, 16));
@@ -173,6 +173,10 @@ samples chain_samples() {
     for (float softcap : {0.0f, 5.0f})
       list(std::string("attention") + (softcap > 0 ? " under a cap" : "") + spelling[static_cast<int>(with)] + types(f32, f16),
            [=](const std::string& n) { return attention(n, f32, f16, f32, with, softcap); });
+  for (mask with : {mask::none, mask::both})
+    for (dtype kept : {f32, bf16})
+      list(std::string("attention, strict") + spelling[static_cast<int>(with)] + types(f32, kept),
+           [=](const std::string& n) { return attention(n, f32, kept, kept, with, with == mask::both ? 5.0f : 0.0f, true); });
   for (dtype kept : {f32, bf16}) list("attention of odd heads" + types(kept), [=](const std::string& n) { return attention_of_odd_heads(n, kept); });
   list("attention of groups", [](const std::string& n) { return attention_of_groups(n); });
   for (dtype kept : {f32, f16, bf16})

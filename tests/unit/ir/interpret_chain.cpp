@@ -24,7 +24,7 @@ tensor drawn(random_words& next, const tensor_type& t) {
 struct attention_case {
   int64 heads, shared, queries, keys, width, columns;
   float scale = 0.5f, softcap = 0;
-  bool adds = false, chooses = false, sinks = false;
+  bool adds = false, chooses = false, sinks = false, strict = false;
 };
 
 /// numerics.md, "Attention", sentence by sentence.
@@ -93,8 +93,8 @@ graph graph_of(const attention_case& c) {
   if (c.adds) in.push_back(g.input("added", f32, {c.queries, c.keys}).id);
   if (c.chooses) in.push_back(g.input("chosen", dtype::i32, {c.heads, c.queries, c.keys}).id);
   if (c.sinks) in.push_back(g.input("sinks", f32, {c.heads, 1, 1}).id);
-  const int64 attrs[3] = {static_cast<int64>(ieee::to_bits(c.scale)), static_cast<int64>(ieee::to_bits(c.softcap)), c.sinks};
-  g.add_output("y", g.apply(op::attention, in, {attrs, 3}, type_of(f32)));
+  const int64 attrs[4] = {static_cast<int64>(ieee::to_bits(c.scale)), static_cast<int64>(ieee::to_bits(c.softcap)), c.sinks, c.strict};
+  g.add_output("y", g.apply(op::attention, in, {attrs, 4}, type_of(f32)));
   return g;
 }
 
@@ -152,12 +152,35 @@ TEST_CASE("a chunk of masked keys counts for nothing, a row of them is NaN, and 
   CHECK(zero.bits == vec<uint64>{0, 0});
 }
 
+TEST_CASE("strict attention has the bits of its chain, over any number of keys, and rows that are masked") {
+  random_words next{11};
+  for (const int64 keys : {1, 7, 255, 257, 4100, 8500}) {
+    attention_case c{2, 1, 2, keys, 5, 3, 0.3f, 2.5f, true, true};
+    c.strict = true;
+    const std::string n = std::to_string(keys);
+    const graph chain = parse("graph t {\n%q : f32[2,2,5] = input \"q\"\n%k : f32[1," + n + ",5] = input \"k\"\n%v : f32[1," + n + ",3] = input \"v\"\n%a : f32[2," + n +
+                              "] = input \"added\"\n%c : i32[2,2," + n + "] = input \"chosen\"\n%kk : f32[2," + n + ",5] = broadcast %k\n%vv : f32[2," + n +
+                              ",3] = broadcast %v\n%0 : f32[2,2," + n + "] = matmul %q, %kk {transpose_b=1 order={lanes=1 chunk=256 fused=1}}\n%1 : f32[2,2," + n +
+                              "] = mul %0, f32(0.3)\n%2 : f32[2,2," + n + "] = div %1, f32(2.5)\n%3 : f32[2,2," + n + "] = tanh %2\n%4 : f32[2,2," + n +
+                              "] = mul %3, f32(2.5)\n%5 : f32[2,2," + n + "] = add %4, %a\n%6 : f32[2,2," + n + "] = select %c, %5, f32(-inf)\n%m : f32[2,2,1] = reduce_max %6 {axis=2}\n%d : f32[2,2," +
+                              n + "] = sub %6, %m\n%e : f32[2,2," + n + "] = exp %d\n%s : f32[2,2,1] = reduce_sum %e {axis=2 order={lanes=256 chunk=4096 fused=0}}\n%p : f32[2,2," + n +
+                              "] = div %e, %s\n%y : f32[2,2,3] = matmul %p, %vv {order={lanes=1 chunk=256 fused=1}}\noutput \"y\" = %y\n}\n");
+    tensor chosen(type_of(dtype::i32, 2, 2, keys));
+    for (size_t i = 0; i < chosen.bits.size(); ++i) chosen.bits[i] = i / static_cast<size_t>(keys) == 3 ? 0 : next() % 3;
+    const std::initializer_list<named_tensor> given{{"q", drawn(next, type_of(f32, 2, 2, 5))}, {"k", drawn(next, type_of(f32, 1, keys, 5))}, {"v", drawn(next, type_of(f32, 1, keys, 3))},
+                                  {"added", drawn(next, type_of(f32, 2, keys))}, {"chosen", chosen}};
+    const tensor want = first_output(chain, given), got = first_output(graph_of(c), given);
+    for (size_t i = 0; i < 12; ++i) CHECK((got.bits[i] == want.bits[i] || (ieee::is_nan(at(got, i)) && ieee::is_nan(at(want, i)))));
+    for (size_t i = 9; i < 12; ++i) CHECK(ieee::is_nan(at(got, i)));
+  }
+}
+
 TEST_CASE("attention and rope are evaluated in constant expressions") {
   constexpr uint64 bits = [] {
     graph g;
     const uint32 x = g.input("x", f32, {2, 2}).id, in[3] = {x, x, x};
-    const int64 attrs[3] = {0x3f800000, 0, 0};
-    g.add_output("y", g.apply(op::attention, {in, 3}, {attrs, 3}, type_of(f32)));
+    const int64 attrs[4] = {0x3f800000, 0, 0, 0};
+    g.add_output("y", g.apply(op::attention, {in, 3}, {attrs, 4}, type_of(f32)));
     return first_output(g, {{"x", floats({1, 0, 0, 0}, 2, 2)}}).bits[2];
   }();
   static_assert(bits == 0x3f000000);  // equal scores: the mean
@@ -191,7 +214,7 @@ TEST_CASE("recognised chains are printed and read back") {
   const std::string leaves = "%q : f32[6,3,4] = input \"q\"\n%k : bf16[2,L<=900,4] = input \"k\"\n%m : f32[3,L] = input \"m\"\n%c : i32[L] = input \"c\"\n%s : bf16[6,1,1] = weight \"s\"\n";
   for (const char* call : {"attention %q, %k, %k", "attention %q, %k, %k, %m {scale=0x1p-1}", "attention %q, %k, %k, %c {softcap=20}",
                            "attention %q, %k, %k, %m, %c {scale=0x1p-1 softcap=20 order={lanes=1 chunk=256 fused=1}}",
-                           "attention %q, %k, %k, %s {sink=1}", "attention %q, %k, %k, %m, %c, %s {scale=0x1p-1 sink=1}"}) {
+                           "attention %q, %k, %k, %s {sink=1}", "attention %q, %k, %k, %m {softcap=20 strict=1}", "attention %q, %k, %k, %m, %c, %s {scale=0x1p-1 sink=1}"}) {
     const graph g = parse("graph t {\n" + leaves + "%y : f32[6,3,4] = " + call + "\noutput \"y\" = %y\n}\n");
     CHECK(verify(g));
     const std::string text(print(g).str());
@@ -228,6 +251,8 @@ TEST_CASE("attention and rope refuse what their typing rules do not allow, namin
     CHECK(names(sink(type, ", %s {sink=1}"), "a sink of f32, f16 or bf16, which broadcasts into a column"));
   CHECK(names(sink("f32[6,1,1]", ", %s {sink=2}"), "with sink=1"));
   CHECK(names(sink("f32[6,1,1]", " {sink=1}"), "the number of operands is wrong"));
+  CHECK(names(sink("f32[6,1,1]", ", %s {sink=1 strict=1}"), "with strict=1 there is no sink"));
+  CHECK(names(attention("f32[2,7,4]", "f32[2,7,5]", " {strict=2}"), "strict is 0 or 1"));
   const auto rope = [&](const char* table, const char* attrs) {
     return parse_error(q + "%c : " + table + " = input \"c\"\n%y : f32[6,3,4] = rope %q, %c, %c " + attrs);
   };

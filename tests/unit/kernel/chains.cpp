@@ -55,6 +55,11 @@ TEST_CASE("attention has the bits of its definition, decode and prefill") {
   check(attention("6,", "2,", "3", "300", "16", "12", "f32", "acs", "scale=0.25 softcap=3"));
   check(attention("", "", "2", "9", "4", "4", "f32", "s", "scale=0.25"));
   check(attention("2,", "2,", "2", "0", "8", "8", "f32", "s", "scale=0.5"));
+  for (const char* keys : {"1", "40", "256", "700", "4200"}) check(attention("4,", "2,", "2", keys, "8", "6", "f32", "ac", "scale=0.5 softcap=3 strict=1"));
+  for (const char* type : {"f16", "bf16"}) check(attention("2,", "2,", "1", "300", "7", "5", type, "", "scale=0.5 strict=1"));
+  check(attention("2,", "2,", "2", "0", "8", "8", "f32", "", "strict=1"));
+  check("%q : f32[2,2,8] = input \"q\"\n%k : f32[2,S<=600,8] = state \"k\"\n%v : f32[2,S,8] = input \"v\"\n"
+        "%y : f32[2,2,8] = attention %q, %k, %v {scale=0.5 strict=1}\noutput \"y\" = %y\n");
   check("%q : f32[2,2,8] = input \"q\"\n%k : f32[2,S<=600,8] = state \"k\"\n%v : f32[2,S,8] = input \"v\"\n"
         "%y : f32[2,2,8] = attention %q, %k, %v {scale=0.5}\noutput \"y\" = %y\n");
 }
@@ -104,10 +109,12 @@ TEST_CASE("attention takes as many lanes as leave room for its chunks, and has t
 }
 
 TEST_CASE("attention over more keys than workgroup memory holds chunks of is refused by name") {
-  const auto refused = [](const std::string& keys) {
-    const plan::program p = plan::compile(ir::parse("graph t {\n" + attention("2,", "2,", "1", keys, "128", "128", "f32", "", "scale=0.5") + "}\n"), targets::vulkan_lavapipe);
+  const auto refused = [](const std::string& keys, const std::string& strict = "") {
+    const plan::program p = plan::compile(ir::parse("graph t {\n" + attention("2,", "2,", "1", keys, "128", "128", "f32", "", "scale=0.5" + strict) + "}\n"), targets::vulkan_lavapipe);
     return p.refused.size() == 1 && p.refused[0].missing == plan::capability::attention;
   };
   CHECK(!refused("4096"));
   CHECK(refused("40960"));
+  CHECK(!refused("4096", " strict=1"));
+  CHECK(refused("65536", " strict=1"));
 }

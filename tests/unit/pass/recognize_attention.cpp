@@ -1,6 +1,7 @@
 #include "before_after.hpp"
 
 #include <poot/pass/pipeline.hpp>
+#include <poot/plan/compile.hpp>
 
 using namespace before_after;
 using pass::chain_check;
@@ -330,9 +331,38 @@ TEST_CASE("what the target or the caller does not allow is declined by its name"
   small.caps.shared_bytes = 512;
   check_near_miss({spelling{}.body(), chain_check::workgroup_memory, "matmul"}, small);
   check_near_miss({spelling{}.body(), chain_check::grid_limit, "matmul"}, narrow);
-  check_near_miss({spelling{}.body(), chain_check::strict, "matmul"}, with_kernel, true);
+  small.caps.shared_bytes = 4 * (256 + 8) - 1;
+  check_near_miss({spelling{}.body(), chain_check::strict, "matmul"}, small, true);
+  check_near_miss({with_column().body(), chain_check::strict, "matmul"}, with_kernel, true);
+  check_near_miss({with_term().body(), chain_check::strict, "matmul"}, with_kernel, true);
   narrow.caps.max_groups_x = 18;  // six heads of three queries
   CHECK(attention_of(spelling{}.body(), narrow) == "attention %q, %k, %v {scale=0x1p-1}");
+}
+
+TEST_CASE("strict attention is the chain in one dispatch, while the scores of a row fit") {
+  target device = targets::vulkan_lavapipe;
+  const ir::graph g = parsed(spelling{}.body());
+  const auto planned = [&](const target& where, bool strict) {
+    plan::options wanted;
+    wanted.strict = strict;
+    return plan::compile(g, where, wanted);
+  };
+  for (const target& where : {with_kernel, device}) {
+    const plan::program p = planned(where, true), loose = planned(where, false);
+    CHECK(p.dispatch_count() == 1);
+    CHECK(p.comparison_class() == plan::comparison::exact);
+    CHECK(loose.comparison_class() == plan::comparison::restructured);
+    CHECK(printed(p.graph).find("{scale=0x1p-1 strict=1 order=") != std::string::npos);
+    CHECK(p.chain_declines().empty());
+  }
+  device.caps.shared_bytes = 4 * (256 + 8);
+  CHECK(planned(device, true).dispatch_count() == 1);
+  device.caps.shared_bytes -= 1;
+  const plan::program apart = planned(device, true);
+  CHECK(apart.dispatch_count() == 3);
+  CHECK(apart.comparison_class() == plan::comparison::exact);
+  REQUIRE(apart.chain_declines().size() == 1);
+  CHECK(apart.chain_declines()[0].failed == chain_check::strict);
 }
 
 TEST_CASE("a number of keys that nothing bounds is declined") {

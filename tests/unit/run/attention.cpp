@@ -119,10 +119,11 @@ TEST_CASE("attention has the bits of its definition for every shape, type, mask,
       call += ", %sink";
     }
     const std::string attributes[] = {"", "scale=0.125 ", "scale=0.3 softcap=5 ", "softcap=0.5 "};
+    const bool strict = !sinks && below(3) == 0;
     std::string body;
     for (const held& h : values)
       body += "%" + std::string(h.value.name) + " : " + type_text(h.value.value.type) + " = input \"" + std::string(h.value.name) + "\"\n";
-    body += "%y : " + type_text(type_of(drawn_type(), heads, queries, columns)) + " = " + call + " {" + attributes[below(4)] + (sinks ? "sink=1}" : "}") + "\noutput \"y\" = %y";
+    body += "%y : " + type_text(type_of(drawn_type(), heads, queries, columns)) + " = " + call + " {" + attributes[below(4)] + (sinks ? "sink=1}" : strict ? "strict=1}" : "}") + "\noutput \"y\" = %y";
     check(body, values);
   }
 }
@@ -149,6 +150,18 @@ TEST_CASE("attention takes batches in every order of heads, windows of caches, a
   values.emplace_back("q", drawn(d, type_of(f32, 2, 3, 4), false));
   values.emplace_back("k", drawn(d, type_of(f32, 2, 0, 4), false));
   check("%q : f32[2,3,4] = input \"q\"\n%k : f32[2,0,4] = input \"k\"\n%y : f32[2,3,4] = attention %q, %k, %k\noutput \"y\" = %y", values);
+}
+
+TEST_CASE("strict attention adds rows longer than 4096 keys in chunks of so many") {
+  draws d(14);
+  for (const dtype kept : {f32, bf16})
+    for (const int64 queries : {1, 11}) {
+      const std::string n = std::to_string(queries), t(name(kept));
+      std::vector<held> values;
+      values.emplace_back("q", drawn(d, type_of(f32, 4, queries, 8), false));
+      values.emplace_back("k", drawn(d, type_of(kept, 2, 8500, 8), false));
+      check("%q : f32[4," + n + ",8] = input \"q\"\n%k : " + t + "[2,8500,8] = input \"k\"\n%y : f32[4," + n + ",8] = attention %q, %k, %k {scale=0.25 strict=1}\noutput \"y\" = %y", values);
+    }
 }
 
 TEST_CASE("a window under other axes of 1 is read where it lies") {

@@ -7,11 +7,11 @@
 namespace poot::ir::detail {
 
 enum class attr : uint8 { axis, transpose_b, perm, start, size, step, stride, pad, dilation, groups, values, order, group,
-                          scale, softcap, width, adjacent, signs, sink };
-inline constexpr int attr_count = 19;
+                          scale, softcap, width, adjacent, signs, sink, strict };
+inline constexpr int attr_count = 20;
 inline constexpr std::string_view attr_names[attr_count] = {
     "axis", "transpose_b", "perm", "start", "size", "step", "stride", "pad", "dilation", "groups", "values", "order", "group",
-    "scale", "softcap", "width", "adjacent", "signed", "sink"};
+    "scale", "softcap", "width", "adjacent", "signed", "sink", "strict"};
 constexpr bool is_list(attr a) { return (a >= attr::perm && a <= attr::dilation) || a == attr::values; }
 
 template <class... Attrs>
@@ -33,7 +33,7 @@ constexpr uint32 attrs_of(op o) {
     case op::transpose: return attr_set(attr::perm);
     case op::all_reduce_sum: case op::all_gather: case op::reduce_scatter: return attr_set(attr::group, attr::axis);
     case op::rope: return attr_set(attr::width, attr::adjacent, attr::signs);
-    case op::attention: return attr_set(attr::scale, attr::softcap, attr::sink, attr::order);
+    case op::attention: return attr_set(attr::scale, attr::softcap, attr::sink, attr::strict, attr::order);
     default: return 0;
   }
 }
@@ -141,6 +141,7 @@ constexpr vec<int64> kept_attributes(const text_reader& in, op o, const attribut
       put(attr::scale, 1, 0x3f800000);
       put(attr::softcap, 1, 0);
       put(attr::sink, 1, 0);
+      put(attr::strict, 1, 0);
       break;
     case op::conv2d:
       put(attr::stride, 2, 1);

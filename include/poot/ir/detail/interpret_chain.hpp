@@ -34,7 +34,7 @@ class attention_rows {
   constexpr attention_rows(order o, view<int64> at, view<const tensor*> in)
       : o_(o), q_(values_of<Float>(*in[0])), k_(values_of<Float>(*in[1])), v_(values_of<Float>(*in[2])),
         keys_(in[1]->type.extents[in[1]->type.rank - 2].code), width_(in[0]->type.last().code), columns_(in[2]->type.last().code),
-        scale_(widened(at[0])), softcap_(widened(at[1])), capped_(at[1] != 0), product_(o, width_), lanes_(row_order.lanes) {
+        scale_(widened(at[0])), softcap_(widened(at[1])), capped_(at[1] != 0), strict_(at[3] != 0), product_(o, width_), lanes_(row_order.lanes) {
     const tensor_type& q = in[0]->type;
     const tensor_type scores = q.with(q.rank - 1, extent(keys_));
     const size_t masks_end = in.size() - static_cast<size_t>(at[2]);
@@ -59,6 +59,7 @@ class attention_rows {
       for (int64 c = 0; c < columns_; ++c) to[c] = store_float(t, Float(0));
       return;
     }
+    if (strict_) return run_whole(row, shared, t, to);
     const int64 chunks = (keys_ + attention_chunk - 1) / attention_chunk;
     most_.resize(static_cast<size_t>(chunks));
     sums_.resize(static_cast<size_t>(chunks));
@@ -98,6 +99,24 @@ class attention_rows {
     return s;
   }
 
+  /// The softmax of a whole row, and then the values, as the chain has it.
+  constexpr void run_whole(int64 row, int64 shared, dtype t, uint64* to) {
+    vec<Float> p(static_cast<size_t>(keys_)), column(p.size());
+    Float m = less_than_all();
+    for (int64 j = 0; j < keys_; ++j) {
+      p[static_cast<size_t>(j)] = score(row, shared, j);
+      m = float_value<op::max>(m, p[static_cast<size_t>(j)]);
+    }
+    for (Float& x : p) x = float_value<op::exp>(ieee::sub(x, m), Float(0));
+    const Float sum = sum_in_order<Float>(row_order, keys_, lanes_, [&](Float partial, int64 j) { return ieee::add(partial, p[static_cast<size_t>(j)]); });
+    for (Float& x : p) x = ieee::div(x, sum);
+    dot<Float> weighted(o_, keys_);
+    for (int64 c = 0; c < columns_; ++c) {
+      for (int64 j = 0; j < keys_; ++j) column[static_cast<size_t>(j)] = v_[static_cast<size_t>((shared * keys_ + j) * columns_ + c)];
+      to[c] = store_float(t, weighted(p.data(), column.data()));
+    }
+  }
+
   constexpr void chunk(int64 row, int64 shared, int64 first, int64 count, int64 i) {
     vec<Float> p(static_cast<size_t>(count));
     Float m = less_than_all();
@@ -122,7 +141,7 @@ class attention_rows {
   vec<Float> q_, k_, v_;
   int64 keys_, width_, columns_;
   Float scale_, softcap_;
-  bool capped_;
+  bool capped_, strict_;
   dot<Float> product_;
   vec<Float> lanes_, most_, sums_, parts_;  // of chunks: m, l and o [chunks, E]
   vec<uint64> added_, chosen_;              // [rows, S]

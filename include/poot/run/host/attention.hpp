@@ -10,6 +10,9 @@
 #include <poot/run/host/contraction.hpp>
 #include <poot/run/host/tile_function.hpp>
 
+#include <algorithm>
+#include <limits>
+
 namespace poot::run::host {
 
 /// The keys or values of one entry: dense rows of one type.
@@ -24,6 +27,7 @@ struct attention_problem {
   int64 entries = 0, rows = 0;              ///< of keys and values; of queries of each
   int64 keys = 0, width = 0, columns = 0;
   float scale = 1, softcap = 0;
+  bool strict = false;                      ///< the softmax of whole rows, as the chain has it
   const void* context = nullptr;
   shared_rows (*keys_of)(const void* context, int64 entry) = nullptr;
   shared_rows (*values_of)(const void* context, int64 entry) = nullptr;
@@ -48,7 +52,8 @@ class attention_call {
   attention_call(const attention_problem& p, pool& threads)
       : p_(p), threads_(threads), product_(current_contraction_kernels()), kernel_(current_attention_kernels()) {
     const int panel = product_.tile_rows;
-    most_rows_ = 56 / panel * panel;
+    most_rows_ = (p.strict && p.keys > 8192 ? 8 : 56) / panel * panel;
+    if (most_rows_ == 0) most_rows_ = panel;
     if (most_rows_ > p.rows) most_rows_ = p.rows;
     tiles_ = (p.rows + most_rows_ - 1) / most_rows_;
     chunks_ = (p.keys + attention_chunk - 1) / attention_chunk;
@@ -60,6 +65,7 @@ class attention_call {
   }
 
   void run() {
+    if (p_.strict) return run_strict();
     const int64 tiles = p_.entries * tiles_;
     const int64 work = p_.rows * p_.keys * (p_.width + p_.columns) / tiles_;
     if (tiles >= 4 * threads_.threads() || chunks_ == 1 || threads_.threads() == 1) {
@@ -102,7 +108,53 @@ class attention_call {
         grain_for(chunks_ * p_.columns));
   }
 
+  /// Tiles whose rows keep the scores of all keys.
+  void run_strict() {
+    const int64 tiles = p_.entries * tiles_, stride = chunks_ * attention_chunk + 16, rows = (most_rows_ + 3) / 4 * 4;
+    threads_.parallel(
+        tiles,
+        [&](int64 begin, int64 end, int) {
+          for (int64 i = begin; i < end; ++i) {
+            float* const scores = scratch_of_thread().tile.floats(rows * (stride + 2 * stride_));
+            whole(i / tiles_, i % tiles_, scores, stride, scores + rows * stride, scores + rows * (stride + stride_));
+          }
+        },
+        grain_for(p_.rows * p_.keys * (p_.width + p_.columns) / tiles_));
+  }
+
  private:
+  /// The rows of a tile, of which `scores` (rows, stride) holds all; o and part (rows, stride_).
+  void whole(int64 entry, int64 tile, float* scores, int64 stride, float* o, float* part) const {
+    const packed_rows packed = pack_queries(entry, tile);
+    const int64 row0 = tile * most_rows_;
+    const int rows = static_cast<int>(rows_of(tile));
+    const shared_rows k = p_.keys_of(p_.context, entry), v = p_.values_of(p_.context, entry);
+    float* const room = scratch_of_thread().right.floats(chunk_room);
+    const auto count_of = [&](int64 chunk) { return static_cast<int>(std::min<int64>(p_.keys - chunk * attention_chunk, attention_chunk)); };
+    for (int64 chunk = 0; chunk < chunks_; ++chunk) multiply(rows, k, chunk * attention_chunk, {0, count_of(chunk)}, packed.queries, scores + chunk * attention_chunk, stride, room);
+    for (int r = 0; r < rows; ++r) {
+      float* const own = scores + r * stride;
+      float most = -std::numeric_limits<float>::infinity();
+      for (int64 chunk = 0; chunk < chunks_; ++chunk) {
+        float added[attention_chunk];
+        int32 chosen[attention_chunk];
+        const int64 row = row0 + r, first = chunk * attention_chunk;
+        const float m = kernel_.score({own + first, 0, count_of(chunk), p_.scale, p_.softcap,
+                                       p_.added ? p_.added(p_.context, entry, row, first, added) : nullptr,
+                                       p_.chosen ? p_.chosen(p_.context, entry, row, first, chosen) : nullptr});
+        if (ieee::is_nan(m) || ieee::less(most, m)) most = ieee::is_nan(most) ? most : m;
+      }
+      for (int64 i = p_.keys; i < chunks_ * attention_chunk; ++i) own[i] = -std::numeric_limits<float>::infinity();  // weigh nothing
+      kernel_.divide(own, chunks_ * attention_chunk, most);
+    }
+    std::memset(o, 0, static_cast<size_t>(rows * stride_) * 4);
+    for (int64 chunk = 0; chunk < chunks_; ++chunk) {
+      weigh_values(rows, v, chunk * attention_chunk, {0, count_of(chunk)}, scores + chunk * attention_chunk, stride, packed.weights, part, room);
+      for (int64 i = 0; i < rows * stride_; ++i) o[i] = ieee::add(o[i], part[i]);
+    }
+    for (int r = 0; r < rows; ++r) p_.finish(p_.context, entry, row0 + r, o + r * stride_);
+  }
+
   int64 rows_of(int64 tile) const { return tile + 1 < tiles_ ? most_rows_ : p_.rows - tile * most_rows_; }
   float* greatest_of(float* parts, int64 row) const { return parts + part_ * chunks_ + 2 * scores_of_ * row; }
   float* sums_of(float* parts, int64 row) const { return greatest_of(parts, row) + scores_of_; }
@@ -173,13 +225,7 @@ class attention_call {
     thread_scratch& own = scratch_of_thread();
     float* const scores = own.filled.floats(score_stride * (rows + 3));
     float* const room = own.right.floats(chunk_room);
-    few_rows few{packed.queries, padded_panel(rows), nullptr, nullptr, p_.width, p_.columns, keys.first, keys.last, scores, score_stride};
-    if (in_place(rows, k)) {
-      few.keys = reinterpret_cast<const float*>(k.data) + first_key * p_.width;
-      kernel_.few_products(few, rows);
-    } else if (keys.first < keys.last) {
-      products(rows, k, first_key, keys, packed.queries, scores, room);
-    }
+    if (keys.first < keys.last) multiply(rows, k, first_key, keys, packed.queries, scores, score_stride, room);
     for (int r = 0; r < rows; ++r) {
       float added[attention_chunk];
       int32 chosen[attention_chunk];
@@ -189,32 +235,35 @@ class attention_call {
                         p_.chosen ? p_.chosen(p_.context, entry, row, first_key, chosen) : nullptr};
       kernel_.weigh(s, greatest_of(parts, r) + chunk, sums_of(parts, r) + chunk);
     }
-    if (in_place(rows, v)) {
-      few.values = reinterpret_cast<const float*>(v.data) + first_key * p_.columns;
-      few.first = values.first, few.last = values.last;
-      return kernel_.few_sums(few, rows, o, stride_);
-    }
-    weighted_sums(rows, v, first_key, values, scores, packed.weights, o, room);
+    weigh_values(rows, v, first_key, values, scores, score_stride, packed.weights, o, room);
   }
 
   static constexpr int64 chunk_room = chunk * group_rows;
 
-  /// scores (rows, 256) = q · k over the keys of a span.
-  void products(int rows, const shared_rows& k, int64 first_key, span keys, const float* queries, float* scores, float* room) const {
+  /// scores (rows, stride) = q · k over the keys of a span.
+  void multiply(int rows, const shared_rows& k, int64 first_key, span keys, const float* queries, float* scores, int64 stride, float* room) const {
+    if (in_place(rows, k)) {
+      const float* const first = reinterpret_cast<const float*>(k.data) + first_key * p_.width;
+      return kernel_.few_products({queries, padded_panel(rows), first, nullptr, p_.width, p_.columns, keys.first, keys.last, scores, stride}, rows);
+    }
     const char* first = k.data + byte_size(k.element, first_key * k.width);
     const panel_source b = source_of(k.element, keys.last, p_.width, first, matrix_order::nk, k.width);
     for (int64 column = keys.first; column < keys.last; column += group_rows) {
       float* const to = scores + column;
-      product_.block(b, column, rows, queries, {to, score_stride, to, score_stride}, room);
+      product_.block(b, column, rows, queries, {to, stride, to, stride}, room);
     }
   }
 
-  /// o (rows, columns) = p · v over the keys of a span.
-  void weighted_sums(int rows, const shared_rows& v, int64 first_key, span keys, const float* p, float* packed, float* o, float* room) const {
+  /// o (rows, columns) = p · v over the keys of a span, p (rows, stride).
+  void weigh_values(int rows, const shared_rows& v, int64 first_key, span keys, const float* p, int64 stride, float* packed, float* o, float* room) const {
+    if (in_place(rows, v)) {
+      const float* const first = reinterpret_cast<const float*>(v.data) + first_key * p_.columns;
+      return kernel_.few_sums({nullptr, 0, nullptr, first, p_.width, p_.columns, keys.first, keys.last, const_cast<float*>(p), stride}, rows, o, stride_);
+    }
     const int count = keys.last - keys.first, panel = product_.tile_rows;
     for (int r = 0; r < rows; r += panel) {
       const int some = rows - r < panel ? rows - r : panel, padded = some < panel ? padded_panel(some) : panel;
-      product_.pack(p + r * score_stride + keys.first, score_stride, some, count, packed + static_cast<int64>(r) * count, padded);
+      product_.pack(p + r * stride + keys.first, stride, some, count, packed + static_cast<int64>(r) * count, padded);
     }
     const char* first = v.data + byte_size(v.element, (first_key + keys.first) * v.width);
     const panel_source b = source_of(v.element, p_.columns, count, first, matrix_order::kn, v.width);

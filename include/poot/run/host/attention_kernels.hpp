@@ -46,6 +46,10 @@ struct row_parts {
 struct attention_kernels {
   void (*weigh)(const score_row& r, float* greatest, float* sum);
   void (*join)(const row_parts& r, float* to);
+  /// Products of a row, all of a chunk, to scores; returns the greatest.
+  float (*score)(const score_row& r);
+  /// Scores of a whole row, a multiple of 256 of them, to their exponentials over the sum of these.
+  void (*divide)(float* scores, int64 count, float greatest);
   bool (*finite)(const float* x, int64 count);
   /// Widens first … last, at first count … 0, to where x is not 0.
   void (*widen_span)(const int32* x, int count, int& first, int& last);

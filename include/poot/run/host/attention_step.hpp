@@ -45,6 +45,7 @@ class attention_step : public step {
     problem_.columns = v.last().code;
     problem_.scale = std::bit_cast<float>(static_cast<uint32>(attrs[0]));
     problem_.softcap = std::bit_cast<float>(static_cast<uint32>(attrs[1]));
+    problem_.strict = attrs[3] != 0;
     problem_.context = this;
     problem_.keys_of = [](const void* self, int64 entry) {
       const attention_step& s = *static_cast<const attention_step*>(self);
