@@ -22,7 +22,7 @@ class graph_patterns : protected graph_source {
 
   /// One of the chains.
   void pattern() {
-    switch (below(10)) {
+    switch (below(11)) {
       case 0: softmax(float_rows(), chance(50)); return;
       case 1: log_softmax(); return;
       case 2: norm(false); return;
@@ -31,6 +31,7 @@ class graph_patterns : protected graph_source {
       case 5: attention(); return;
       case 6: cache_update(); return;
       case 7: case 8: products_of_rows(); return;
+      case 9: heads_into_cache(); return;
       default: rotation(); return;
     }
   }
@@ -135,6 +136,22 @@ class graph_patterns : protected graph_source {
     const uint32 grown = add(op::dynamic_update_slice, {cache, row, start});
     if (chance(70)) add(op::matmul, {leaf_of({extent(1 + below(3)), depth}, f32), chance(80) ? grown : cache}, {1}, type_of(f32));
     if (chance(60)) g_.add_output(g_.view_of().name_of(cache), grown);
+  }
+
+  /// What joins a cache passes through views, casts and transposes on its way, and perhaps something else reads it too.
+  void heads_into_cache() {
+    const extent rows(1 + below(3)), heads(1 + below(3)), depth(2 * (1 + below(4)));
+    const dtype held = chance(50) ? f32 : chance(50) ? bf16 : f16;
+    uint32 x = leaf_of({rows, extent(heads.code * depth.code)}, f32);
+    if (chance(40)) x = add(op::gather, {leaf_of({extent(1 + below(5)), type(x).last()}, f32), leaf_of({rows}, i32)}, {0});
+    x = add(op::reshape, {x}, {}, type_of(f32, rows, heads, depth));
+    if (chance(30)) x = add(op::neg, {x});
+    x = add(op::transpose, {x}, {1, 0, 2});
+    if (chance(20)) add(op::exp, {x});
+    const uint32 cache = named(op::state, type_of(held, heads, extent(rows.code + below(8)), depth));
+    const uint32 grown = add(op::dynamic_update_slice, {cache, cast_to(x, held), leaf_of({extent(3)}, i32)});
+    if (chance(50)) add(op::transpose, {grown}, {0, 2, 1});
+    if (chance(80)) g_.add_output(g_.view_of().name_of(cache), grown);
   }
 
   /// Two halves turned by an angle.

@@ -114,6 +114,8 @@ class fusion_draws {
     const uint32 a = any();
     const tensor_type ta = g.eqns[a].type;
     if (updates_ && chance(25)) return update();
+    if (chance(6)) return head_with_tail();
+    if (chance(2)) return norm_and_products();
     switch (below(28)) {
       case 0: case 1: apply(op::neg, {a}); break;
       case 2: apply(op::exp, {a}); break;
@@ -215,6 +217,67 @@ class fusion_draws {
       before = product;
     }
     if (chance(20)) apply(op::add, {chance(50) ? sum : rows_made, chance(50) && before != none ? before : x});
+  }
+
+  /// A movement, rope or attention, and what may stand behind it: views, steps, transposes, at the end often the update of a state
+  /// of its own.
+  void head_with_tail() {
+    using poot::ir::op;
+    using namespace poot;
+    const uint32 x = of(f32);
+    if (x == none) return;
+    const std::string number = std::to_string(g.size());
+    const auto input = [&](const char* name, const tensor_type& t) { return g.leaf(op::input, t, {}, name + number); };
+    const auto swap_last = [&](uint32 id) {
+      const int rank = id == none ? 0 : g.eqns[id].type.rank;
+      if (rank < 2) return none;
+      std::vector<int64> perm;
+      for (int i = 0; i < rank; ++i) perm.push_back(i);
+      const size_t from = rank > 2 && chance(60) ? 0 : static_cast<size_t>(rank) - 2;
+      std::swap(perm[from], perm[from + 1]);
+      return apply(op::transpose, {id}, perm);
+    };
+    uint32 at = none;
+    switch (below(updates_ ? 5 : 4)) {  // attention's values follow the order of its sums, which passes set
+      case 0: at = swap_last(x); break;
+      case 1: at = apply(op::gather, {x, input("index", type_of(i32, 3))}, {0}); break;
+      case 2: at = apply(op::concat, {x, x}, {0}); break;
+      case 3: at = apply(op::rope, {x, input("cos", type_of(f32, 4)), input("sin", type_of(f32, 4))}, {chance(70) ? 8 : 4, chance(50), 0}); break;
+      default: {
+        const uint32 keys = input("keys", type_of(f32, 5, cols));
+        const tensor_type t = g.eqns[x].type;
+        uint32 queries = x;
+        if (t.rank == 3 && chance(50)) queries = apply(op::reshape, {x}, {}, type_of(f32, t.extents[0], 1, t.extents[1], t.extents[2]));
+        at = apply(op::attention, {queries, keys, keys}, {0x3f000000, 0, 0});
+        if (queries != x && at != none) at = apply(op::reshape, {at}, {}, t);
+        if (queries != x && at != none) at = swap_last(at);
+        break;
+      }
+    }
+    for (int steps = below(4); steps > 0 && at != none; --steps) {
+      const tensor_type t = g.eqns[at].type;
+      uint32 next = none;
+      switch (below(6)) {
+        case 0: next = apply(op::mul, {at, constant(type_of(t.element), one(t.element))}); break;
+        case 1: next = apply(op::neg, {at}); break;
+        case 2: next = apply(op::cast, {at}, {}, type_of(t.element == f32 ? bf16 : f32)); break;
+        case 3: next = swap_last(at); break;
+        default:
+          if (t.rank == 2) next = apply(op::reshape, {at}, {}, type_of(t.element, 1, t.extents[0], t.extents[1]));
+          else if (t.rank == 3 && t.extents[0] == extent(1)) next = apply(op::reshape, {at}, {}, type_of(t.element, t.extents[1], t.extents[2]));
+      }
+      if (next != none) at = next;
+    }
+    if (at == none || chance(40) || g.eqns[at].type.rank == 0 || g.eqns[at].type.is_dynamic()) return;
+    tensor_type held = g.eqns[at].type;
+    held.extents[0] = extent(held.extents[0].code + below(3));
+    const uint32 state = g.leaf(op::state, held, {}, "tail" + number);
+    const uint32 written = apply(op::dynamic_update_slice, {state, at, input("at", type_of(i32, held.rank))});
+    if (written == none) return;
+    values.pop_back();
+    g.add_output(chance(90) ? "tail" + number : "copied" + number, written);
+    if (chance(10)) g.add_output("again" + number, written);
+    if (chance(30)) apply(op::neg, {written});
   }
 
   /// Writes part of a cache, or of what an update made of it.

@@ -3,6 +3,7 @@
 
 #include <poot/fuse/choose.hpp>
 #include <poot/fuse/parts.hpp>
+#include <poot/fuse/tails.hpp>
 
 namespace poot::fuse {
 
@@ -25,7 +26,12 @@ class region_check {
     region_ = region;
     members_ = members;
     if (members.size() == 1) return reason::none;
-    if (stands_side_by_side(alone(members[0]).kind)) return side_by_side();
+    for (uint32 id : members) {
+      const region_kind k = alone(id).kind;
+      if (singles_.grouped(id) && (stands_side_by_side(k) || k == region_kind::attention)) return beside();
+    }
+    for (uint32 id : members)
+      if (!singles_.grouped(id)) return reason::boundary;
     for (auto rule : {&region_check::heads, &region_check::row_prologue, &region_check::spaces, &region_check::lanes, &region_check::narrow_casts,
                       &region_check::bindings, &region_check::connected}) {
       const reason why = (this->*rule)();
@@ -38,19 +44,57 @@ class region_check {
   constexpr const summary& alone(uint32 id) const { return singles_.of(id); }
   constexpr const tensor_type& space_of(uint32 id) const { return singles_.space(id); }
 
-  /// Movements, or ropes, none of which depends on another.
-  constexpr reason side_by_side() {
-    for (uint32 id : members_)
-      if (!allowed_.side_by_side || !allowed_.horizontal || alone(id).kind != alone(members_[0]).kind) return reason::boundary;
+  /// Parts that do not read each other: heads with their tails, and pointwise regions.
+  constexpr reason beside() {
+    const vec<vec<uint32>> parts = parts_beside(g_, members_);
+    if (parts.size() > 1 && (!allowed_.side_by_side || !allowed_.horizontal)) return reason::boundary;
     if (members_.size() > allowed_.max_members) return reason::member_limit;
-    for (uint32 id : members_) {
-      if (alone(id).prologue != alone(members_[0]).prologue) return reason::prologue;
-      for (uint32 in : g_.operands(id))
-        if (is_inside(in)) return reason::boundary;
+    for (uint32 id : members_)
+      if (singles_.grouped(id) && alone(id).prologue != alone(members_[0]).prologue) return reason::prologue;
+    for (const vec<uint32>& part : parts) {
+      const reason why = !singles_.grouped(part[0]) ? reason::boundary : has_head(g_, part) ? tail(part, parts.size() > 1) : pointwise(part);
+      if (why != reason::none) return why;
+    }
+    for (uint32 id : members_)
       for (uint32 other : members_)
         if (singles_.overwrites_operand_of(id, other)) return reason::alias;
-    }
     return bindings();
+  }
+
+  /// A head, and members of which each reads the one before, which nothing else reads.
+  constexpr reason tail(view<uint32> part, bool has_company) {
+    const region_kind head = alone(part[0]).kind;
+    if (has_company && !stands_side_by_side(head)) return reason::boundary;
+    if (part.size() == 1) return reason::none;
+    if (!allowed_.tails || !takes_tail(g_, part[0])) return reason::boundary;
+    for (size_t k = 1; k < part.size(); ++k) {
+      const uint32 id = part[k], before = part[k - 1], operand = tail_operand(g_, id);
+      const bool is_last = k + 1 == part.size(), is_view = g_[id].kind == op::reshape, moves = is_view || relocates(g_, id);
+      if (operand == g_.operands(id).size() || g_.operands(id)[operand] != before || (is_view && is_last)) return reason::boundary;
+      if (is_packed(g_.type(id).element) || (head == region_kind::attention && g_[id].kind != op::transpose && !joins_heads(g_, id))) return reason::boundary;
+      if (singles_.is_output(before)) return reason::read_elsewhere;
+      for (uint32 user : singles_.users(before))
+        if (user != id) return reason::read_elsewhere;
+      for (uint32 k2 = 0; k2 < g_.operands(id).size(); ++k2)
+        if (k2 != operand && is_inside(g_.operands(id)[k2]) && g_.operands(id)[k2] != before) return reason::boundary;
+      if (!moves && !g_.type(id).same_extents(g_.type(before))) return reason::spaces_differ;
+      uint32 value = k - 1;  // what a step computes with, before it was moved
+      while (g_[part[value]].kind == op::reshape) --value;
+      if (!moves && !allowed_.fuse_narrow_casts && is_narrowing_cast(g_, part[value])) return reason::narrow_cast;
+      if (g_[id].kind == op::dynamic_update_slice && (!is_last || !singles_.is_update_in_place(id)))
+        return is_last ? reason::copied_update : reason::boundary;
+    }
+    return reason::none;
+  }
+
+  /// A pointwise region of its own.
+  constexpr reason pointwise(view<uint32> part) {
+    kind_ = region_kind::pointwise;
+    recomputed_ = 0;
+    for (uint32 id : part)
+      if (!singles_.grouped(id) || alone(id).kind != region_kind::pointwise) return reason::boundary;
+    if (const reason why = spaces_of(kind_, part[0], part); why != reason::none) return why;
+    return narrow_casts_of(part);
   }
 
   /// Products of one left operand, or rows over one space, with pointwise members; nothing else has company, but for what makes
@@ -169,9 +213,10 @@ class region_check {
     return reason::none;
   }
 
-  constexpr reason narrow_casts() {
+  constexpr reason narrow_casts() { return narrow_casts_of(members_); }
+  constexpr reason narrow_casts_of(view<uint32> members) const {
     if (allowed_.fuse_narrow_casts) return reason::none;
-    for (uint32 id : members_)
+    for (uint32 id : members)
       for (uint32 in : g_.operands(id))
         if (is_inside(in) && is_narrowing_cast(g_, in)) return reason::narrow_cast;
     return reason::none;
@@ -244,13 +289,14 @@ constexpr finding check_partition(const graph_view& g, view<uint32> region_of, c
   const auto size = static_cast<uint32>(g.size());
   uint32 regions = 0;
   for (uint32 id = 0; id < size; ++id) {
-    if (singles.grouped(id) != (region_of[id] != grouping::none)) return {reason::boundary, region_of[id]};
-    if (singles.grouped(id) && region_of[id] + 1 > regions) regions = region_of[id] + 1;
+    const bool has_region = region_of[id] != grouping::none;
+    if (singles.grouped(id) != has_region && !(has_region && g[id].kind == op::reshape)) return {reason::boundary, region_of[id]};
+    if (has_region && region_of[id] + 1 > regions) regions = region_of[id] + 1;
   }
   if (regions > size) return {reason::boundary, regions - 1};
   vec<vec<uint32>> members(regions);
   for (uint32 id = 0; id < size; ++id)
-    if (singles.grouped(id)) members[region_of[id]].push_back(id);
+    if (region_of[id] != grouping::none) members[region_of[id]].push_back(id);
   detail::region_check check(singles, allowed, region_of);
   for (uint32 r = 0; r < regions; ++r) {
     if (members[r].empty()) return {reason::boundary, r};
@@ -263,8 +309,8 @@ constexpr finding check_partition(const graph_view& g, view<uint32> region_of, c
   for (uint32 id = 0; id < size; ++id)
     if (singles.grouped(id))
       for (uint32 in : g.operands(id)) {
-        const bool through_view = !singles.grouped(in);
-        in = singles.behind_views(in);
+        bool through_view = false;
+        for (; !singles.grouped(in) && g.operand_count(in) > 0; in = g.operands(in)[0]) through_view |= region_of[in] != region_of[id];
         if (!singles.grouped(in)) continue;
         if (region_of[in] == region_of[id]) {
           if (through_view) return {reason::cycle, region_of[id]};

@@ -103,24 +103,49 @@ constexpr bool reads_state(const grouping& groups, uint32 id) {
   }
   return false;
 }
-/// Is it the only one to read the state that it updates? Then it does so in place, whenever it runs.
-constexpr bool is_only_reader_of_state(const grouping& groups, uint32 id) {
+/// Movements, ropes and attention with what can stand in a tail behind them.
+constexpr void fuse_tails(const grouping& groups, legality& legal, vec<decline>& declines) {
   const graph_view& g = groups.g;
-  if (g[id].kind != op::dynamic_update_slice) return false;
-  const view<uint32> in = g.operands(id);
-  return g[in[0]].kind == op::state && groups.user_count(in[0]) == 1 && !groups.is_output(in[0]);
+  for (uint32 id = 0; id < g.size(); ++id) {
+    if (!groups.grouped(id)) continue;
+    const uint32 from = legal.tail_source(id);
+    if (from == grouping::none) continue;
+    const bool is_operand = g.first_operand(id)[tail_operand(g, id)] == from;
+    const verdict v = legal.join_tail(from, id);
+    if (!v.legal() && v.why != reason::boundary && relocates(g, id) && is_operand) declines.push_back({from, id, v.why});
+  }
 }
 
-/// Ropes, updates of caches and small movements, each kind with the latest one before it that it does not depend on.
+/// What a group of movements may stand beside, by what its members do.
+enum class beside : uint8 { nothing, rows, moves };
+constexpr beside side_of(const grouping& groups, uint32 root) {
+  const summary& own = groups.of(root);
+  if (!stands_side_by_side(own.kind) && (own.kind != region_kind::pointwise || own.prologue)) return beside::nothing;
+  bool rows = false, is_small = true, reads = false;
+  for (uint32 id = root, first = root;;) {
+    const op o = groups.g[id].kind;
+    if (o == op::dynamic_update_slice && !groups.is_update_in_place(id)) return beside::nothing;
+    rows = rows || o == op::rope || o == op::dynamic_update_slice;
+    is_small = is_small && groups.g.type(id).element_count() <= small_space;
+    reads = reads || (o != op::dynamic_update_slice && reads_state(groups, id));
+    id = groups.next_in_ring(id);
+    if (id == first) break;
+  }
+  if (reads) return beside::nothing;
+  return rows ? beside::rows : is_small ? beside::moves : beside::nothing;
+}
+
+/// Ropes and updates of caches, and small movements with small pointwise regions, each with the latest one before it that it
+/// does not depend on.
 constexpr void fuse_side_by_side(const grouping& groups, legality& legal) {
   const graph_view& g = groups.g;
-  uint32 ropes = grouping::none, updates = grouping::none, moves = grouping::none;  // the latest of each
+  uint32 rows = grouping::none, moves = grouping::none;  // the latest of each
   for (uint32 id = 0; id < g.size(); ++id) {
-    if (!groups.grouped(id) || !stands_side_by_side(groups.of(groups.root(id)).kind)) continue;
-    uint32* latest = g[id].kind == op::rope ? &ropes : g[id].kind == op::dynamic_update_slice ? &updates : &moves;
-    if (latest == &updates ? !is_only_reader_of_state(groups, id) : reads_state(groups, id)) continue;
-    if (latest == &moves && g.type(id).element_count() > small_space) continue;
-    if (*latest == grouping::none || !legal.join(groups.root(*latest), groups.root(id)).legal()) *latest = id;
+    if (!groups.grouped(id) || groups.root(id) != id) continue;
+    const beside side = side_of(groups, id);
+    if (side == beside::nothing) continue;
+    uint32& latest = side == beside::rows ? rows : moves;
+    if (latest == grouping::none || !legal.join(groups.root(latest), id).legal()) latest = id;
   }
 }
 
@@ -272,6 +297,7 @@ constexpr partition choose_regions(const graph_view& g, const rules& allowed, bo
   if (fuse) {
     legality legal(groups, allowed);
     vec<decline> declines;
+    if (allowed.tails) detail::fuse_tails(groups, legal, declines);
     detail::fuse_edges(groups, legal, true, declines);
     detail::fuse_edges(groups, legal, false, declines);
     if (allowed.horizontal) {

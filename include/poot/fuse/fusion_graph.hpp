@@ -106,7 +106,7 @@ class fusion_planner {
   constexpr fusion_plan plan(const fusion_graph& source) const {
     source.validate();
     rules r = rules_;
-    r.horizontal = false;
+    r.horizontal = r.tails = false;
     r.small_outputs = true;
     r.max_buffers = r.max_members = 0xffffffffu;
     r.max_recomputed_flops = INT64_MAX;

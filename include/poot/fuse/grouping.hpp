@@ -75,6 +75,25 @@ class grouping {
     return id;
   }
 
+  /// The only equation that reads `id`, where that is no output; else none.
+  constexpr uint32 only_user(uint32 id) const { return user_count(id) == 1 && !is_output_[id] ? *first_user(id) : none; }
+
+  /// Is update `id` sure to overwrite its state in place, whenever it runs? It is the only one to read the state, and the
+  /// state's new value and nothing else.
+  constexpr bool is_update_in_place(uint32 id) const {
+    if (g[id].kind != op::dynamic_update_slice || g[*g.first_operand(id)].kind != op::state) return false;
+    const uint32 state = *g.first_operand(id);
+    if (only_user(state) != id) return false;
+    uint32 outputs = 0;
+    bool is_new_value = false;
+    for (const ir::graph_output& o : g.outputs) {
+      if (behind_reshapes(o.value) != id) continue;
+      ++outputs;
+      is_new_value = is_new_value || g.chars(o.name) == g.name_of(state);
+    }
+    return outputs == 1 && is_new_value;
+  }
+
   /// Does update `id`, which may overwrite its first operand in place, take away what `other` reads?
   constexpr bool overwrites_operand_of(uint32 id, uint32 other) const {
     if (g[id].kind != op::dynamic_update_slice || id == other) return false;
@@ -107,6 +126,14 @@ class grouping {
     return true;
   }
 
+  /// Makes reshape `id` a member of a group, where it stands between two others.
+  constexpr void adopt(uint32 id, uint32 root_id) {
+    parent_[id] = root_id;
+    ring_[id] = ring_[root_id];
+    ring_[root_id] = id;
+    ++groups_[root_id].members;
+  }
+
   /// Makes one group of two and returns its root; `kind`, `space_of` and `recomputed` are what legality found for the union.
   constexpr uint32 merge(uint32 a, uint32 b, region_kind kind, uint32 space_of, int64 recomputed, bool along_an_edge) {
     if (groups_[a].members < groups_[b].members) std::swap(a, b);
@@ -129,6 +156,10 @@ class grouping {
   }
 
  private:
+  constexpr uint32 behind_reshapes(uint32 id) const {
+    while (g[id].kind == op::reshape) id = *g.first_operand(id);
+    return id;
+  }
   constexpr summary summarise(uint32 id, bool prologue) const {
     const eqn& e = g[id];
     summary s;

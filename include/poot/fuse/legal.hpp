@@ -3,6 +3,7 @@
 
 #include <poot/fuse/grouping.hpp>
 #include <poot/fuse/run_order.hpp>
+#include <poot/fuse/tails.hpp>
 
 namespace poot::fuse {
 
@@ -86,6 +87,63 @@ class legality {
     return path_around(row, head) ? refused(reason::cycle) : v;
   }
 
+  /// The member behind which `id`, alone in its group, could stand in a tail: what it reads, or what reshapes make of that; else none.
+  constexpr uint32 tail_source(uint32 id) const {
+    const graph_view& g = groups.g;
+    const uint32 operand = tail_operand(g, id);
+    if (operand == g.operand_count(id) || groups.of(groups.root(id)).members > 1) return grouping::none;
+    uint32 from = g.first_operand(id)[operand];
+    while (is_view_in_tail(g, from) && !groups.grouped(from)) from = *g.first_operand(from);
+    if (!groups.grouped(from)) return grouping::none;
+    const summary& source = groups.of(groups.root(from));
+    const bool has_head = stands_side_by_side(source.kind) || source.kind == region_kind::attention;
+    return has_head && !source.scattered && takes_tail(g, source.space_of) ? from : grouping::none;
+  }
+
+  /// May `id`, alone in its group, stand in the tail behind its `tail_source`? Reshapes between the two come with it.
+  constexpr verdict check_tail(uint32 from, uint32 id) {
+    const graph_view& g = groups.g;
+    const uint32 a = groups.root(from), b = groups.root(id), through = g.first_operand(id)[tail_operand(g, id)];
+    const summary &x = groups.of(a), &y = groups.of(b);
+    const bool is_step = y.kind == region_kind::pointwise;
+    if (!allowed.tails || (x.kind == region_kind::attention && g[id].kind != op::transpose)) return refused(reason::boundary);
+    if (g[from].kind == op::dynamic_update_slice || is_packed(g.type(id).element)) return refused(reason::boundary);
+    if (x.kind == region_kind::attention && through != from && (g.first_operand(through)[0] != from || !joins_heads(g, through)))
+      return refused(reason::boundary);
+    if (x.prologue != y.prologue) return refused(reason::prologue);
+    uint32 views = 0;
+    for (uint32 at = through; at != from; at = *g.first_operand(at), ++views)
+      if (groups.only_user(at) == grouping::none) return refused(reason::read_elsewhere);
+    for (uint32 k = 0; k < groups.user_count(from); ++k)  // a step may read a value twice
+      if (groups.first_user(from)[k] != *groups.first_user(from)) return refused(reason::read_elsewhere);
+    if (groups.is_output(from)) return refused(reason::read_elsewhere);
+    if (is_step && !g.type(id).same_extents(g.type(through))) return refused(reason::spaces_differ);
+    if (is_step && !allowed.fuse_narrow_casts && is_narrowing_cast(g, from)) return refused(reason::narrow_cast);
+    if (g[id].kind == op::dynamic_update_slice && !groups.is_update_in_place(id)) return refused(reason::copied_update);
+    if (overwrites(a, b) || overwrites(b, a)) return refused(reason::alias);
+    if (x.members + views + y.members > allowed.max_members) return refused(reason::member_limit);
+    if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(a, b) > allowed.max_buffers)
+      return refused(reason::buffer_limit);
+    view_between_ = views ? through : grouping::none;
+    const bool cycle = order_.is_before(a, b) ? path_around(a, b) : true;
+    view_between_ = grouping::none;
+    if (cycle) return refused(reason::cycle);
+    verdict v;
+    v.kind = x.kind;
+    v.space_of = x.space_of;
+    return v;
+  }
+
+  /// Makes `id` the end of the tail behind `from` if that is legal.
+  constexpr verdict join_tail(uint32 from, uint32 id) {
+    const verdict v = check_tail(from, id);
+    if (!v.legal()) return v;
+    const uint32 kept = unite(groups.root(from), groups.root(id), v);
+    for (uint32 at = groups.g.first_operand(id)[tail_operand(groups.g, id)]; at != from; at = *groups.g.first_operand(at))
+      groups.adopt(at, kept);
+    return v;
+  }
+
   /// Makes `a` and `b` one group if that is legal.
   constexpr verdict join(uint32 a, uint32 b) {
     const verdict v = check(a, b);
@@ -100,7 +158,8 @@ class legality {
   }
 
  private:
-  constexpr void unite(uint32 a, uint32 b, const verdict& v) {
+  /// One group of two whose union was just found legal; returns its root.
+  constexpr uint32 unite(uint32 a, uint32 b, const verdict& v) {
     if (!order_.is_before(a, b)) std::swap(a, b);
     // What `b` needs and stands behind `a` must run before both; the check has just found it.
     for (size_t i = 2; i < reached_.size(); ++i)
@@ -108,6 +167,7 @@ class legality {
     if (reached_.size() > 1) order_.move_before(view<uint32>(reached_).subview(1, reached_.size() - 1), a);
     const uint32 kept = groups.merge(a, b, v.kind, v.space_of, v.recomputed, reads_directly_);
     order_.merge(kept, kept == a ? b : a, a);
+    return kept;
   }
 
   static constexpr verdict refused(reason why) {
@@ -156,10 +216,14 @@ class legality {
 
   /// Kind and space of the union.
   constexpr verdict unite_kinds(const summary& x, const summary& y) const {
-    if (allowed.side_by_side && allowed.horizontal && x.kind == y.kind && stands_side_by_side(x.kind)) {
+    const bool aside = stands_side_by_side(x.kind) || stands_side_by_side(y.kind);
+    const auto stands = [](region_kind k) { return k == region_kind::pointwise || stands_side_by_side(k); };
+    if (allowed.side_by_side && allowed.horizontal && aside && stands(x.kind) && stands(y.kind)) {
       verdict v;
-      v.kind = x.kind;
-      v.space_of = x.space_of < y.space_of ? x.space_of : y.space_of;
+      const bool turns = x.kind == region_kind::rope || y.kind == region_kind::rope;
+      v.kind = turns ? region_kind::rope : region_kind::movement;
+      const bool first = y.kind == region_kind::pointwise || (x.kind != region_kind::pointwise && x.space_of < y.space_of);
+      v.space_of = first ? x.space_of : y.space_of;  // that of the first head
       return v;
     }
     const auto joins = [](region_kind k) {
@@ -288,7 +352,7 @@ class legality {
   /// otherwise than by a direct edge to `to`.
   constexpr bool step_back(uint32 in, uint32 at, uint32 from, uint32 to, uint32 mark) {
     // a view between two members of one region has no place to stand
-    const bool direct = at == to && groups.grouped(in);
+    const bool direct = at == to && (groups.grouped(in) || in == view_between_);
     in = groups.behind_views(in);
     if (!groups.grouped(in)) return true;
     const uint32 r = groups.root(in);
@@ -302,6 +366,7 @@ class legality {
   vec<uint32> stamp_, reached_;
   run_order order_;
   uint32 now_ = 0;
+  uint32 view_between_ = grouping::none;  ///< the one through which `to` reads `from` in a tail
   bool reads_directly_ = false;
 };
 

@@ -37,14 +37,14 @@ constexpr std::string_view name(region_kind k) {
 /// Why a producer and its consumer are not one region: the first check that failed.
 enum class reason : uint8 {
   none, boundary, spaces_differ, recompute_cost, output_not_full, narrow_cast, select_in_row, non_float_in_row,
-  row_space, two_heads, head_operand, head_space, wide_head, many_rows, read_elsewhere, shared_exceeded, alias, buffer_limit,
-  member_limit, prologue, cycle,
+  row_space, two_heads, head_operand, head_space, wide_head, many_rows, read_elsewhere, shared_exceeded, alias, copied_update,
+  buffer_limit, member_limit, prologue, cycle,
 };
 
 constexpr std::string_view explain(reason r) {
   switch (r) {
     case reason::none: return "legal";
-    case reason::boundary: return "boundary: movement, rope, attention, collectives and reductions of other axes take no steps, and what neither reads the other";
+    case reason::boundary: return "boundary: movement and rope take only a tail behind them, attention transposes, collectives and reductions of other axes nothing, and what neither reads the other";
     case reason::spaces_differ: return "spaces_differ: the iteration spaces do not broadcast to one of them";
     case reason::recompute_cost: return "recompute_cost: a smaller value would be computed again for every element that reads it";
     case reason::output_not_full: return "output_not_full: a value smaller than the iteration space is read outside";
@@ -57,9 +57,10 @@ constexpr std::string_view explain(reason r) {
     case reason::head_space: return "head_space: an epilogue has the extents of its contraction's result";
     case reason::wide_head: return "wide_head: a contraction of f64 takes no epilogue";
     case reason::many_rows: return "many_rows: every workgroup computes all rows of a row prologue, so they are few, and one matrix is multiplied by all of them";
-    case reason::read_elsewhere: return "read_elsewhere: the rows of a row prologue are kept nowhere, so only products of its region read them";
+    case reason::read_elsewhere: return "read_elsewhere: what passes on inside a dispatch, the rows of a row prologue or the value before a tail, is kept nowhere, so nothing else reads it";
     case reason::shared_exceeded: return "shared_exceeded: the rows of a row prologue do not fit the memory of a workgroup";
     case reason::alias: return "alias: an update may overwrite in place what another member reads";
+    case reason::copied_update: return "copied_update: an update ends a dispatch of movements where it is sure to be in place, the only reader of its state";
     case reason::buffer_limit: return "buffer_limit: the region would bind more buffers than the target allows";
     case reason::member_limit: return "member_limit: the region would hold too many equations";
     case reason::prologue: return "prologue: what depends on constants only runs once, at load";
@@ -88,10 +89,11 @@ struct rules {
   /// Flops that may be spent again, over a whole region, to save a dispatch (about a microsecond of one core).
   int64 max_recomputed_flops = 32768;
   bool sibling_heads = true;       ///< products of one left operand may be one region
-  bool side_by_side = true;        ///< independent movements may be one region, and independent ropes
+  bool side_by_side = true;        ///< independent movements, ropes and small pointwise regions may be one region
   bool row_prologue = true;        ///< a row region may stand before the products that alone read its result
   int64 max_prologue_rows = 8;     ///< of such a region
   int64 max_prologue_bytes = INT64_MAX;  ///< of its result as f32
+  bool tails = true;               ///< movement, rope and attention may pass their elements on to members behind them
   bool integer_rows = false;       ///< row regions may hold integers: kernels of workgroups compute any element type
   bool small_outputs = false;      ///< values smaller than the iteration space may be read outside
 };
@@ -167,7 +169,7 @@ constexpr bool multiplies_one_matrix(const graph_view& g, uint32 id) {
   return is_plain_product(g, id) && g.type(g.first_operand(id)[1]).rank == 2;
 }
 
-/// Kinds whose equations read only memory, each by itself: those that do not depend on each other may share a dispatch.
+/// Kinds of which several may share a dispatch that do not depend on each other; pointwise regions may stand beside them.
 constexpr bool stands_side_by_side(region_kind k) { return k == region_kind::movement || k == region_kind::rope; }
 
 /// The kind of region that an equation makes on its own.

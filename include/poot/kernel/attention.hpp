@@ -11,8 +11,8 @@
 
 #include <poot/core/target.hpp>
 #include <poot/ir/attention_memory.hpp>
-#include <poot/kernel/store.hpp>
 #include <poot/kernel/sums.hpp>
+#include <poot/kernel/tail.hpp>
 
 namespace poot::kernel {
 
@@ -20,7 +20,7 @@ class attention_code {
  public:
   constexpr attention_code(const program_view& p, const launch& l)
       : g_(p.graph), k_("attention", lanes_of(p, l)), code_(k_, p, l), shape_(code_.shape()),
-        width_(k_.so_far().workgroup), id_(code_.members()[0]), e_(g_[id_]), in_(g_.operands(e_)) {}
+        width_(k_.so_far().workgroup), id_(code_.members()[0]), e_(g_[id_]), in_(g_.operands(e_)), tail_(k_, code_, code_.members()) {}
 
   constexpr kernel build() {
     k_.count_groups();
@@ -187,9 +187,6 @@ class attention_code {
     });
   }
 
-  /// Stores results of this row from column `c` on.
-  constexpr void store(word c, const vec<scalar>& results, bool aligned) { store_run(k_, code_.output(0), row_ * columns_ + c, results, aligned); }
-
   constexpr void one_chunk(word first, word keys, word values_at) {
     const word rest = keys_ - first, count = select(below(rest, chunk), rest, chunk), i = first >> 8u;
     const number nothing = from_bits(word(minus_infinity));
@@ -294,6 +291,18 @@ class attention_code {
     });
   }
 
+  /// Stores results of this row from column `c` on, where the tail puts them.
+  constexpr void store(word c, const vec<scalar>& results, bool aligned) {
+    const auto place = [&](uint32 d) {
+      position at = at_;
+      at.at[e_.type.rank - 1] = c + word(d);
+      at.flat = row_ * columns_ + at.at[e_.type.rank - 1];
+      return tail_.follow(results[d], at).index;
+    };
+    if (tail_.keeps_runs()) return store_run(k_, code_.output(0), place(0), results, aligned);
+    for (uint32 d = 0; d < results.size(); ++d) store_element(k_, code_.output(0), place(d), results[d]);
+  }
+
   const ir::graph_view& g_;
   builder k_;
   region_code code_;
@@ -301,6 +310,7 @@ class attention_code {
   uint32 width_, id_;
   const ir::eqn& e_;
   view<uint32> in_;
+  tail_code tail_;
   shared_id scores_{}, folded_{}, greatest_{}, sums_{}, parts_{};
   word row_{}, lane_{}, query_{}, keys_{}, columns_{};
   position at_{};

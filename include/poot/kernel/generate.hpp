@@ -8,7 +8,6 @@
 #include <poot/kernel/movement.hpp>
 #include <poot/kernel/pointwise.hpp>
 #include <poot/kernel/random.hpp>
-#include <poot/kernel/rope.hpp>
 #include <poot/kernel/row.hpp>
 
 namespace poot::kernel {
@@ -21,8 +20,8 @@ constexpr kernel generated_kernel(const program_view& p, const launch& l) {
     case fuse::region_kind::row: return row_kernel(p, l);
     case fuse::region_kind::reduction: return reduction_kernel(p, l);
     case fuse::region_kind::contraction: return contraction_kernel(p, l);
-    case fuse::region_kind::movement: return movement_kernel(p, l);
-    case fuse::region_kind::rope: return rope_kernel(p, l);
+    case fuse::region_kind::movement:
+    case fuse::region_kind::rope: return movement_kernel(p, l);
     case fuse::region_kind::attention: return attention_kernel(p, l);
     case fuse::region_kind::generator: break;
   }

@@ -1,5 +1,6 @@
 #pragma once
-/// Movement: one kernel that copies bits undecoded, whatever the op and the element.
+/// Movement: one kernel that copies bits undecoded, whatever the op and the element; beside movements, ropes and small
+/// pointwise regions.
 ///
 ///   one invocation for each word of the result; element e of the result comes from one element of one operand:
 ///   gather       (outer, pick, inner) → (outer, index[pick], inner), an index outside moved inside
@@ -12,17 +13,21 @@
 /// Rows of packed weights are moved as bytes; a decoding gather and a cast of a packed value make floats of them.
 
 #include <poot/kernel/decode.hpp>
-#include <poot/kernel/store.hpp>
+#include <poot/kernel/pointwise.hpp>
+#include <poot/kernel/rope.hpp>
 
 namespace poot::kernel {
 
 class movement_code {
  public:
-  constexpr movement_code(builder& k, const program_view& p, region_code& code, uint32 id, buffer_id to)
-      : p_(p), g_(p.graph), k_(k), code_(code), shape_(code_.shape()), id_(id), to_(to), e_(g_[id_]), in_(g_.operands(e_)) {}
+  /// `part`: the movement, and its tail.
+  constexpr movement_code(builder& k, const program_view& p, region_code& code, view<uint32> part, buffer_id to)
+      : p_(p), g_(p.graph), k_(k), code_(code), shape_(code_.shape()), part_(part), id_(part[0]), to_(to), e_(g_[id_]), in_(g_.operands(e_)) {}
 
   /// Writes piece `i`, if there is one; returns how many there are.
   constexpr word build(word i) {
+    if (part_.size() > 1)
+      return tail_code(k_, code_, part_).store_all(to_, i, [&](word at) { return from_stored(e_.type.element, element(unit_of(e_.type.element), at)); });
     if (e_.kind == op::dynamic_update_slice && p_.placements[id_].where == plan::place::state) return in_place(i);
     const dtype unit = unit_of(e_.type.element);
     const uint32 pack = elements_per_word(unit);
@@ -126,18 +131,12 @@ class movement_code {
     return k_.read(found);
   }
 
-  /// Where the update begins along an axis: moved so that it fits.
-  constexpr word start_of(int axis) {
-    const word places = shape_.extent_of(in_[0], axis) - shape_.extent_of(in_[1], axis) + 1u;
-    return moved_inside(load_element(k_, code_.input(in_[2]), dtype::i32, shape_.offset(in_[2]) + word(static_cast<uint32>(axis))).bits, places);
-  }
-
   constexpr word updated(dtype unit, word at) {
     const position where = shape_.locate(id_, at);
     flag inside = true;
     word from = 0u;
     for (int i = 0; i < e_.type.rank; ++i) {
-      const word distance = where.at[i] - start_of(i);  // wraps before the update
+      const word distance = where.at[i] - update_start(k_, code_, id_, i);  // wraps before the update
       inside = inside & below(distance, shape_.extent_of(in_[1], i));
       from = from + distance * shape_.product(in_[1], i + 1, e_.type.rank);
     }
@@ -153,9 +152,7 @@ class movement_code {
     k_.count_work(count);
     k_.if_(below(i, count), [&] {
       const position where = shape_.locate(in_[1], i);
-      word to = 0u;
-      for (int a = 0; a < e_.type.rank; ++a) to = to + (start_of(a) + where.at[a]) * shape_.product(id_, a + 1, e_.type.rank);
-      store_element(k_, to_, to, load_element(k_, code_.input(in_[1]), unit, i + shape_.offset(in_[1])));
+      store_element(k_, to_, updated_index(k_, code_, id_, where), load_element(k_, code_.input(in_[1]), unit, i + shape_.offset(in_[1])));
     });
     return count;
   }
@@ -165,17 +162,49 @@ class movement_code {
   builder& k_;
   region_code& code_;
   const geometry& shape_;
+  view<uint32> part_;
   uint32 id_;
   buffer_id to_;
   const ir::eqn& e_;
   view<uint32> in_;
 };
 
-/// Independent movements stand one after the other in the grid.
+/// Writes piece `i` of a pointwise region beside movements; returns how many there are.
+constexpr word pointwise_words(builder& k, region_code& code, view<uint32> part, word i) {
+  output_list to;
+  for (size_t o = 0; o < code.outputs().size(); ++o)
+    for (uint32 id : part)
+      if (id == code.outputs()[o]) to.add(code.graph(), id, code.output(o));
+  const tensor_type& space = code.graph().type(to.ids[0]);
+  const word words = k.meta({meta_word::what::product, to.ids[0], 0, space.rank, to.pack, 0});
+  k.count_work(words);
+  k.if_(below(i, words), [&] {
+    compute_words(k, code, to, space, i, to.pack == 1 ? words : code.shape().count(to.ids[0]),
+                  [&](word flat) { return code.shape().locate(to.ids[0], flat); });
+  });
+  return words;
+}
+
+/// Independent parts stand one after the other in the grid.
 constexpr kernel movement_kernel(const program_view& p, const launch& l) {
-  builder k("movement", 64);
+  builder k(l.kind == fuse::region_kind::rope ? "rope" : "movement", 64);
   region_code code(k, p, l);
-  return beside_each_other(k, code, [&](uint32 id, buffer_id to, word i) { return movement_code(k, p, code, id, to).build(i); });
+  const vec<vec<uint32>> parts = fuse::parts_beside(p.graph, code.members());
+  word i = k.invocation();
+  for (size_t n = 0; n < parts.size(); ++n) {
+    const vec<uint32>& part = parts[n];
+    word count;
+    if (!fuse::has_head(p.graph, part)) {
+      count = pointwise_words(k, code, part, i);
+    } else {
+      size_t o = 0;
+      while (code.outputs()[o] != part.back()) ++o;
+      count = p.graph[part[0]].kind == op::rope ? turn_rows(k, code, part, code.output(o), i)
+                                                : movement_code(k, p, code, part, code.output(o)).build(i);
+    }
+    if (n + 1 < parts.size()) i = i - count;  // beyond all counts for invocations of an earlier part
+  }
+  return k.finish();
 }
 
 }  // namespace poot::kernel

@@ -108,6 +108,14 @@ class region_code {
     k_.note(instruction::no_note);
   }
 
+  /// One member whose operands among the members are known.
+  constexpr scalar compute_one(uint32 id, const tensor_type& space, const position& at) {
+    k_.note(id);
+    const scalar x = evaluate(id, space, at);
+    k_.note(instruction::no_note);
+    return x;
+  }
+
   /// An operand: a member that was computed, a constant, or an element of an input.
   constexpr scalar get(uint32 id, const tensor_type& space, const position& at) {
     if (const size_t i = find(id); i < members().size()) return values_[i];

@@ -1,28 +1,26 @@
 #pragma once
-/// Rope: one invocation for each word of a result.
+/// Rope.
 ///
 ///   element i of the first `width` of a row: x[i] · cos − x[partner] · sin, or + for the second of a pair and for tables
 ///   with signs; each step rounds to the element type
 ///   element i beyond: its bits
 
-#include <poot/kernel/store.hpp>
+#include <poot/kernel/tail.hpp>
 
 namespace poot::kernel {
 
-/// Writes the words of `id`, number `i` from here on; returns how many there are.
-constexpr word turn_rows(builder& k, region_code& code, uint32 id, buffer_id to, word i) {
+/// Writes piece `i` of the part that begins with a rope; returns how many there are.
+constexpr word turn_rows(builder& k, region_code& code, view<uint32> part, buffer_id to, word i) {
   const ir::graph_view& g = code.graph();
   const geometry& shape = code.shape();
-  const uint32 x = g.operands(id)[0], cos = g.operands(id)[1], sin = g.operands(id)[2];
+  const uint32 id = part[0], x = g.operands(id)[0], cos = g.operands(id)[1], sin = g.operands(id)[2];
   const view<int64> attrs = g.attrs(id);  // turned width, adjacent, signed
   const tensor_type type = g.type(id);
   const dtype t = type.element;
   const int last = type.rank - 1;
-  const uint32 pack = elements_per_word(t), width = static_cast<uint32>(attrs[0]), half = width / 2;
+  const uint32 width = static_cast<uint32>(attrs[0]), half = width / 2;
   const bool adjacent = attrs[1] != 0, has_signs = attrs[2] != 0;
   const tensor_type entries = type.with(last, g.type(cos).last());
-  const word words = k.meta({meta_word::what::product, id, 0, type.rank, pack, 0}), count = pack == 1 ? words : shape.count(id);
-  k.count_work(words);
   const word length = shape.extent_of(id, last), in_table = shape.extent_of(cos, g.type(cos).rank - 1);
 
   const auto element = [&](word flat) {
@@ -48,19 +46,7 @@ constexpr word turn_rows(builder& k, region_code& code, uint32 id, buffer_id to,
     });
     return scalar{t, k.read(result)};
   };
-  k.if_(below(i, words), [&] {
-    word_packer packer(t);
-    for (uint32 j = 0; j < pack; ++j) packer.add(element(element_in_word(i, j, pack, count)));
-    k.store(to, i, packer.packed());
-  });
-  return words;
-}
-
-/// Independent ropes stand one after the other in the grid.
-constexpr kernel rope_kernel(const program_view& p, const launch& l) {
-  builder k("rope", 64);
-  region_code code(k, p, l);
-  return beside_each_other(k, code, [&](uint32 id, buffer_id to, word i) { return turn_rows(k, code, id, to, i); });
+  return tail_code(k, code, part).store_all(to, i, element);
 }
 
 }  // namespace poot::kernel

@@ -130,16 +130,4 @@ constexpr void store_each(builder& k, region_code& code, const output_list& to, 
   for (size_t o = 0; o < to.ids.size(); ++o) store_element(k, to.buffers[o], index, code.get(to.ids[o], space, where));
 }
 
-/// A kernel of members that do not depend on each other: each takes the invocations behind those of the one before it.
-/// `write(id, buffer, i)` writes piece `i` of member `id`, counts its pieces (`builder::count_work`) and returns their number.
-template <class Write>
-constexpr kernel beside_each_other(builder& k, const region_code& code, Write write) {
-  word i = k.invocation();
-  for (size_t n = 0; n < code.outputs().size(); ++n) {
-    const word count = write(code.outputs()[n], code.output(n), i);
-    if (n + 1 < code.outputs().size()) i = i - count;  // beyond all counts for invocations of an earlier member
-  }
-  return k.finish();
-}
-
 }  // namespace poot::kernel

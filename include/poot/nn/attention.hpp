@@ -20,6 +20,11 @@ struct split_heads {  // [T, heads·W] to [T, heads, W]
     a.declared = type_of(in[0].element, in[0].extents[0], w > 0 ? in[0].last().code / w : 0, w);
   }
 };
+struct over_heads {  // [T, P] to [T, 1, P]
+  constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
+    a.declared = type_of(in[0].element, in[0].extents[0], 1, in[0].last());
+  }
+};
 struct join_heads {  // [T, heads, W] to [T, heads·W]
   constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
     a.declared = type_of(in[0].element, in[0].extents[0], in[0].extents[1].code * in[0].extents[2].code);
@@ -70,11 +75,17 @@ struct reciprocal_root_of_last {
 };
 }  // namespace detail
 
+/// x[T, heads·W] as [T, heads, W].
+template <dsl::handle X, class Width>
+  requires dsl::is_index<Width>
+constexpr auto heads_of(X x, Width width) {
+  return dsl::apply<ir::op::reshape>(detail::split_heads<Width>{width}, x);
+}
 /// x[T, heads·W] as [heads, T, W].
 template <dsl::handle X, class Width>
   requires dsl::is_index<Width>
 constexpr auto split_heads(X x, Width width) {
-  return dsl::transpose<1, 0, 2>(dsl::apply<ir::op::reshape>(detail::split_heads<Width>{width}, x));
+  return dsl::transpose<1, 0, 2>(heads_of(x, width));
 }
 /// x[heads, T, W] as [T, heads·W].
 template <dsl::handle X>

@@ -18,7 +18,7 @@ struct options {
   bool with_broadcast = true;      ///< values of smaller extents may join a region
   bool fuse_narrow_casts = false;  ///< an explicit cast to a narrower float may stand inside a region
   bool horizontal = true;          ///< independent regions that read a value in the same way become one
-  bool document_rules = false;     ///< one contraction a region, and movements and ropes alone
+  bool document_rules = false;     ///< one contraction a region, and movements, ropes and attention alone
   bool strict = false;             ///< chains are recognised only where no bit changes: attention while a row of scores fits the target
 };
 
@@ -28,7 +28,7 @@ constexpr fuse::rules region_rules(const target& where, const options& wanted) {
   allowed.with_broadcast = wanted.with_broadcast;
   allowed.fuse_narrow_casts = wanted.fuse_narrow_casts;
   allowed.horizontal = wanted.horizontal;
-  allowed.sibling_heads = allowed.side_by_side = allowed.row_prologue = !wanted.document_rules;
+  allowed.sibling_heads = allowed.side_by_side = allowed.row_prologue = allowed.tails = !wanted.document_rules;
   if (where.caps.max_workgroup > 0) allowed.max_prologue_bytes = where.caps.shared_bytes - fuse::reducing_bytes;
   allowed.max_buffers = static_cast<uint32>(where.caps.max_buffers);
   allowed.max_members = static_cast<uint32>(where.caps.max_members);
@@ -67,7 +67,7 @@ class launch_builder {
       const uint32* const operands = g_.first_operand(id);
       for (uint32 k = 0, count = g_.operand_count(id); k < count; ++k) {
         const uint32 in = operands[k];
-        if (region_of_[in] == index || seen[in] == index + 1 || is_immediate(r.kind, in)) continue;
+        if (region_of_[in] == index || seen[in] == index + 1 || is_immediate(r.kind, id, in)) continue;
         seen[in] = index + 1;
         p_.ids.push_back(in);
         l.bytes += bytes_read(id, in);
@@ -88,11 +88,12 @@ class launch_builder {
  private:
   static constexpr uint32 none = fuse::grouping::none;
 
-  /// Scalar constants are part of a kernel's text where it computes; kernels that move bytes read them from memory.
-  constexpr bool is_immediate(fuse::region_kind kind, uint32 in) const {
-    return g_.is_scalar_constant(in) &&
-           (kind == fuse::region_kind::pointwise || kind == fuse::region_kind::row ||
-            (kind == fuse::region_kind::contraction && g_.type(in).rank == 0));
+  /// Scalar constants are part of a kernel's text where equation `id` computes with them; what moves bytes reads them from memory.
+  constexpr bool is_immediate(fuse::region_kind kind, uint32 id, uint32 in) const {
+    if (!g_.is_scalar_constant(in)) return false;
+    if (kind == fuse::region_kind::contraction) return g_.type(in).rank == 0;
+    return kind == fuse::region_kind::pointwise || kind == fuse::region_kind::row ||
+           (fuse::stands_side_by_side(kind) && fuse::kind_of(g_, id) == fuse::region_kind::pointwise);
   }
 
   constexpr slice_of keep(view<uint32> items) {
@@ -126,7 +127,8 @@ class launch_builder {
     if (r.kind == fuse::region_kind::contraction)
       for (uint32 id : members) heads += ir::is_contraction(g_[id].kind) || ir::is_reduction(g_[id].kind);
     if (heads < 2) {
-      for (uint32 id : members) flops += flops_of(id, r.space);
+      const bool apart = fuse::stands_side_by_side(r.kind);
+      for (uint32 id : members) flops += flops_of(id, apart ? g_.type(id) : r.space);
       return flops;
     }
     const fuse::contraction_parts all = fuse::parts_of(g_, members);

@@ -126,13 +126,28 @@ struct program_explainer {
         break;
       }
       default:
-        if (members.size() > 1) out << members.size() << " side by side";
-        else ir::write_type(out << "alone, makes ", g.type(head), g);
+        write_parts(fuse::parts_beside(g, members));
     }
     out << ':';
     constexpr size_t most = 16;
     for (size_t i = 0; i < members.size() && i < most; ++i) out << ' ' << op_name(g[members[i]]);
     if (members.size() > most) out << " and " << members.size() - most << " more";
+  }
+
+  constexpr void write_parts(const vec<vec<uint32>>& parts) {
+    uint32 tails = 0, steps = 0;
+    for (const vec<uint32>& part : parts) {
+      if (part.size() == 1 || !fuse::has_head(p.graph, part)) continue;
+      ++tails;
+      steps += part.size() - 1;
+    }
+    if (parts.size() > 1) out << parts.size() << " side by side";
+    else ir::write_type(out << (tails ? "" : "alone, ") << "makes ", p.graph.type(parts[0].back()), p.graph);
+    if (tails == 0) return;
+    out << ", ";
+    if (parts.size() > 1) out << tails << " with ";
+    count(steps, "step", "steps");
+    out << " behind";
   }
 
   constexpr void column(size_t width, const text& chars) {

@@ -22,9 +22,9 @@ inline constexpr family families[] = {
     {fuse::region_kind::row, steps::around, true},
     {fuse::region_kind::contraction, steps::behind, true},
     {fuse::region_kind::reduction, steps::none, false},
-    {fuse::region_kind::movement, steps::none, true},
+    {fuse::region_kind::movement, steps::behind, true},
     {fuse::region_kind::generator, steps::none, true},
-    {fuse::region_kind::rope, steps::none, false},
+    {fuse::region_kind::rope, steps::behind, false},
     {fuse::region_kind::attention, steps::none, false},
 };
 

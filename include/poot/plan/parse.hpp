@@ -281,13 +281,14 @@ struct program_reader : ir::detail::graph_reader {
       r.members = {static_cast<uint32>(regions.members.size()), launches[i].members.count};
       const auto index = static_cast<uint32>(regions.regions.size());
       for (uint32 id : view<uint32>(told.ids).subview(launches[i].members.first, launches[i].members.count)) {
-        if (!singles.grouped(id)) refuse(places[i], text("an equation that needs no dispatch is a member"));
+        const bool is_view = g.eqns[id].kind == ir::op::reshape;
+        if (!singles.grouped(id) && !is_view) refuse(places[i], text("an equation that needs no dispatch is a member"));
         if (region_of[id] != none) refuse(places[i], text("an equation is a member of two dispatches"));
-        if (singles.of(id).prologue != prologue)
+        if (!is_view && singles.of(id).prologue != prologue)
           refuse(places[i], text(prologue ? "the prologue depends on constants only" : "what depends on constants only belongs to the prologue"));
         region_of[id] = index;
         regions.members.push_back(id);
-        shape_of(r, singles.of(id).kind, singles.space(id), id == regions.members[r.members.first]);
+        if (!is_view) shape_of(r, singles.of(id).kind, singles.space(id), id == regions.members[r.members.first]);
       }
       regions.regions.push_back(r);
     }
@@ -295,6 +296,7 @@ struct program_reader : ir::detail::graph_reader {
   /// Kind and iteration space after one more member.
   static constexpr void shape_of(fuse::partition::region& r, fuse::region_kind kind, const tensor_type& space, bool first) {
     const bool head = kind != fuse::region_kind::pointwise;
+    if (kind == fuse::region_kind::rope && r.kind == fuse::region_kind::movement) r.kind = kind;
     const bool product = kind == fuse::region_kind::contraction && r.kind == fuse::region_kind::row;  // behind a row prologue
     if (first || product || (head && r.kind == fuse::region_kind::pointwise)) {
       r.kind = kind;

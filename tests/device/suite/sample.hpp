@@ -109,5 +109,6 @@ samples leaf_samples();
 samples state_samples();
 samples dynamic_samples();
 samples chain_samples();
+samples tail_samples();
 
 }  // namespace poot_tests

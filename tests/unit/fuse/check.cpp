@@ -32,6 +32,7 @@ fuse::rules drawn_rules(poot_tests::fusion_draws& d) {
   r.row_prologue = d.chance(70);
   if (d.chance(20)) r.max_prologue_rows = 4;
   if (d.chance(20)) r.max_prologue_bytes = 4 * d.below(80);
+  r.tails = d.chance(70);
   r.with_broadcast = d.chance(80);
   r.fuse_narrow_casts = d.chance(30);
   r.horizontal = d.chance(50);
@@ -122,9 +123,11 @@ TEST_CASE("accepts none of many mutated partitions of larger graphs that the slo
     const fuse::partition chosen = fuse::choose_regions(g, r);
     const std::vector<uint32> start(chosen.region_of.begin(), chosen.region_of.end());
     CHECK_MESSAGE(region_rules::is_legal(f, start, r), "seed " << seed << ": an illegal choice\n" << described(g, start));
-    std::vector<uint32> ops;
-    for (uint32 id = 0; id < g.size(); ++id)
+    std::vector<uint32> ops, views;
+    for (uint32 id = 0; id < g.size(); ++id) {
       if (f.computes[id]) ops.push_back(id);
+      if (g.eqns[id].kind == ir::op::reshape) views.push_back(id);
+    }
     const auto any_op = [&] { return ops[d.d.less_than(ops.size())]; };
     for (int round = 0; round < 150; ++round, ++regions_tried) {
       std::vector<uint32> mutated = start;
@@ -134,6 +137,12 @@ TEST_CASE("accepts none of many mutated partitions of larger graphs that the slo
         uint32 neighbour = a;  // mutants along an edge are legal more often
         for (uint32 in : g.view_of().operands(a))
           if (f.computes[in]) neighbour = in;
+        if (!views.empty() && d.chance(15)) {
+          const uint32 seen = views[d.d.less_than(views.size())], in = g.view_of().operands(seen)[0];
+          mutated[seen] = d.chance(60) ? mutated[in] : no_region;
+          renumber(mutated);
+          continue;
+        }
         switch (d.below(6)) {
           case 0:
             for (uint32& x : mutated) x = x == ra ? rb : x;

@@ -323,7 +323,7 @@ TEST_CASE("keeps every sentence of the document on random graphs, and equals the
     if (p.groups.size() <= 128) check_plan(t.facade, p, broadcast);
     fuse::rules r;
     r.with_broadcast = broadcast;
-    r.horizontal = false;
+    r.horizontal = r.tails = false;
     r.small_outputs = true;
     r.max_recomputed_flops = int64{1} << 40;
     const fuse::partition engine = fuse::choose_regions(t.own, r);

@@ -51,8 +51,20 @@ struct facts {
       if (g.attrs(id)[static_cast<size_t>(2 * rank + i)] != 1) return true;
     if (g.type(id).extents[rank - 1] != g.type(g.operands(id)[0]).extents[rank - 1]) return true;
     for (uint32 user : users[id])
-      if (g[user].kind != op::matmul) return true;
+      if (g[user].kind != op::matmul && g[user].kind != op::attention && !only_attention_reads(id, user)) return true;
     return false;
+  }
+  /// A view of slice `id` under other axes of 1.
+  bool only_attention_reads(uint32 id, uint32 view) const {
+    if (g[view].kind != op::reshape || is_output[view] || users[view].empty()) return false;
+    const auto kept = [&](uint32 of) {  // the last two extents, and those before that are not 1
+      std::vector<int64> all;
+      for (int i = 0; i < g.type(of).rank; ++i)
+        if (i >= g.type(of).rank - 2 || g.type(of).extents[i] != extent(1)) all.push_back(g.type(of).extents[i].code);
+      return all;
+    };
+    if (g.type(view).rank < 2 || kept(id) != kept(view)) return false;
+    return std::all_of(users[view].begin(), users[view].end(), [&](uint32 user) { return g[user].kind == op::attention; });
   }
 };
 
@@ -121,37 +133,105 @@ inline bool are_siblings(const facts& f, const std::vector<uint32>& products) {
   return true;
 }
 
-/// What moves elements or turns pairs of them, from memory to memory: 1 or 2; 0 for everything else.
-inline int stands_aside(const facts& f, uint32 id) {
+/// What moves elements, turns pairs of them, or attends, from memory to memory.
+inline bool stands_aside(const facts& f, uint32 id) {
   const op o = f.g[id].kind;
-  if (o == op::rope) return 2;
-  const bool moves = o == op::slice || o == op::transpose || o == op::broadcast || o == op::concat || o == op::gather ||
+  const bool moves = o == op::rope || o == op::attention || o == op::slice || o == op::transpose || o == op::broadcast || o == op::concat || o == op::gather ||
                      o == op::packed_gather || o == op::dynamic_update_slice;
   return moves || (o == op::cast && is_packed(f.g.type(f.g.operands(id)[0]).element));
 }
 
-/// Movements or ropes that do not read each other, none of which may overwrite what another reads.
-inline bool stand_side_by_side(const facts& f, const members& m, const fuse::rules& r) {
-  if (!r.side_by_side || !r.horizontal || m.size() > r.max_members) return false;
+/// Do the members, apart from `m`, keep to one space? `again` counts flops spent again.
+inline bool keeps_one_space(const facts& f, const members& m, const fuse::rules& r, const std::set<uint32>& inside, int64& again);
+
+/// Does update `id` surely end up in its state? Nobody else reads that state, and the update is its new value, once.
+inline bool overwrites_its_state(const facts& f, uint32 id) {
+  const uint32 state = f.g.operands(id)[0];
+  if (f.g[id].kind != op::dynamic_update_slice || f.g[state].kind != op::state || f.is_output[state] || f.users[state].size() != 1) return false;
+  const view<uint32> in = f.g.operands(id);
+  if (in[1] == state || in[2] == state) return false;
+  int outputs = 0;
+  bool named = false;
+  for (const ir::graph_output& o : f.g.outputs) {
+    uint32 behind = o.value;
+    while (f.g[behind].kind == op::reshape) behind = f.g.operands(behind)[0];
+    outputs += behind == id;
+    named = named || (behind == id && f.g.chars(o.name) == f.g.name_of(state));
+  }
+  return outputs == 1 && named;
+}
+
+/// A movement, rope or attention, and behind it equations that each take the one before, which nobody else reads.
+inline bool is_head_with_tail(const facts& f, const members& m, const fuse::rules& r) {
+  if (!stands_aside(f, m[0])) return false;
+  const bool attends = f.g[m[0]].kind == op::attention;
+  if (m.size() > 1 && (!r.tails || f.g[m[0]].kind == op::dynamic_update_slice || is_packed(f.g.type(m[0]).element))) return false;
+  uint32 value = m[0];  // the last one that is no view
+  for (size_t k = 1; k < m.size(); ++k) {
+    const uint32 id = m[k], before = m[k - 1];
+    const op o = f.g[id].kind;
+    const bool last = k + 1 == m.size();
+    if (f.is_output[before] || f.users[before] != std::set<uint32>{id}) return false;
+    const view<uint32> in = f.g.operands(id);
+    if (o == op::reshape || o == op::transpose) {
+      if (o == op::reshape && last) return false;
+      if (o == op::reshape && attends) {  // all heads in one axis, the other two as they were
+        const std::vector<int64> was = extents(f.g.type(before)), is = extents(f.g.type(id));
+        if (k != 1 || was.size() < 3 || is.size() != 3 || is[1] != was[was.size() - 2] || is[2] != was.back()) return false;
+      }
+    } else if (o == op::dynamic_update_slice) {
+      if (!last || attends || in[1] != before || in[0] == before || in[2] == before || !overwrites_its_state(f, id)) return false;
+    } else {
+      if (part_of(f, id) != part::pointwise || attends || extents(f.g.type(id)) != extents(f.g.type(before))) return false;
+      for (uint32 x : in)
+        if (x != before && !(f.g[x].kind == op::constant && f.g.attrs(x).size() == 1)) return false;
+      const bool narrows = f.g[value].kind == op::cast && f.is_float_type(value) && f.is_float_type(f.g.operands(value)[0]) &&
+                           f.bytes_each(value) < f.bytes_each(f.g.operands(value)[0]);
+      if (narrows && !r.fuse_narrow_casts) return false;
+    }
+    if (o != op::reshape) value = id;
+  }
+  return true;
+}
+
+/// Parts that do not read each other, heads with tails and pointwise regions; no update may overwrite what another reads.
+inline bool stand_beside(const facts& f, const members& m, const fuse::rules& r) {
+  const std::vector<members> parts = components(f, m);
+  if (m.size() > r.max_members || (parts.size() > 1 && !(r.side_by_side && r.horizontal))) return false;
+  const std::set<uint32> inside(m.begin(), m.end());
+  for (const members& part : parts) {
+    int64 again = 0;
+    if (!f.computes[part[0]]) return false;
+    if (stands_aside(f, part[0])) {
+      if (!is_head_with_tail(f, part, r) || (parts.size() > 1 && f.g[part[0]].kind == op::attention)) return false;
+      continue;
+    }
+    for (uint32 id : part) {
+      if (part_of(f, id) != part::pointwise) return false;
+      for (uint32 in : f.g.operands(id)) {
+        const bool narrows = f.g[in].kind == op::cast && f.is_float_type(in) && f.is_float_type(f.g.operands(in)[0]) &&
+                             f.bytes_each(in) < f.bytes_each(f.g.operands(in)[0]);
+        if (narrows && inside.count(in) && !r.fuse_narrow_casts) return false;
+      }
+    }
+    if (!keeps_one_space(f, part, r, inside, again) || again > r.max_recomputed_flops) return false;
+  }
   const auto stored = [&](uint32 id) {
     while (!f.computes[id] && !f.g.operands(id).empty()) id = f.g.operands(id)[0];
     return id;
   };
-  std::set<uint32> read;
+  std::set<uint32> read, written;
   for (uint32 id : m) {
-    if (stands_aside(f, id) == 0 || stands_aside(f, id) != stands_aside(f, m[0]) || f.at_load[id] != f.at_load[m[0]]) return false;
+    if (f.computes[id] && f.at_load[id] != f.at_load[m[0]]) return false;
+    if (f.is_output[id] || std::any_of(f.users[id].begin(), f.users[id].end(), [&](uint32 u) { return !inside.count(u); })) written.insert(id);
     for (uint32 in : f.g.operands(id)) {
-      if (std::find(m.begin(), m.end(), in) != m.end()) return false;
-      if (!(f.g[in].kind == op::constant && f.g.attrs(in).size() == 1)) read.insert(in);
+      if (!inside.count(in) && !(f.g[in].kind == op::constant && f.g.attrs(in).size() == 1)) read.insert(in);
       for (uint32 other : m)
         if (other != id && f.g[other].kind == op::dynamic_update_slice && stored(f.g.operands(other)[0]) == stored(in)) return false;
     }
   }
-  return read.size() + std::count_if(m.begin(), m.end(), [&](uint32 id) { return f.is_output[id] || !f.users[id].empty(); }) <= r.max_buffers;
+  return read.size() + written.size() <= r.max_buffers;
 }
-
-/// Do the members, apart from `m`, keep to one space? `again` counts flops spent again.
-inline bool keeps_one_space(const facts& f, const members& m, const fuse::rules& r, const std::set<uint32>& inside, int64& again);
 
 inline bool is_region(const facts& f, const members& m, const fuse::rules& r);
 
@@ -184,7 +264,7 @@ inline bool is_prologue(const facts& f, const members& rows, const std::set<uint
 /// Is one set of equations a region, apart from what runs between?
 inline bool is_region(const facts& f, const members& all, const fuse::rules& r) {
   if (all.size() == 1) return true;
-  if (stands_aside(f, all[0])) return stand_side_by_side(f, all, r);
+  if (std::any_of(all.begin(), all.end(), [&](uint32 id) { return stands_aside(f, id); })) return stand_beside(f, all, r);
   if (all.size() > r.max_members) return false;
   const std::set<uint32> inside(all.begin(), all.end());
   std::set<uint32> ahead;  // of the products
@@ -327,8 +407,8 @@ inline bool can_run(const facts& f, const std::vector<uint32>& region_of) {
 inline bool is_legal(const facts& f, const std::vector<uint32>& region_of, const fuse::rules& r) {
   std::vector<members> regions;
   for (uint32 id = 0; id < f.g.size(); ++id) {
-    if (f.computes[id] != (region_of[id] != no_region)) return false;
-    if (!f.computes[id]) continue;
+    if (f.computes[id] != (region_of[id] != no_region) && (f.computes[id] || f.g[id].kind != op::reshape)) return false;
+    if (region_of[id] == no_region) continue;
     if (region_of[id] >= f.g.size()) return false;
     if (regions.size() <= region_of[id]) regions.resize(region_of[id] + size_t{1});
     regions[region_of[id]].push_back(id);

@@ -25,6 +25,12 @@ size_t updates_in_place(const program& p) {
   return n;
 }
 
+constexpr plan::options by_documents() {
+  plan::options o;
+  o.document_rules = true;
+  return o;
+}
+
 /// A cache of four rows, a row, and where it goes.
 const std::string cache = "%s : f32[4,8] = state \"s\"\n%r : f32[1,8] = input \"r\"\n%at : i32[2] = input \"at\"\n%x : f32[4,8] = input \"x\"\n";
 const std::string update = "%u : f32[4,8] = dynamic_update_slice %s, %r, %at\n";
@@ -33,7 +39,7 @@ const std::string update = "%u : f32[4,8] = dynamic_update_slice %s, %r, %at\n";
 
 static_assert([] {
   const program p = plan::compile(ir::parse("graph t {\n%x : f32[4,8] = input \"x\"\n%a : f32[8,4] = transpose %x {perm=[1,0]}\n%b : f32[8,4] = exp %a\n"
-                                            "%c : f32[4,8] = transpose %b {perm=[1,0]}\n%d : f32[4,8] = exp %c\noutput \"y\" = %d\n}"), targets::host);
+                                            "%c : f32[4,8] = transpose %b {perm=[1,0]}\n%d : f32[4,8] = exp %c\noutput \"y\" = %d\n}"), targets::host, by_documents());
   return p.peak_transient_bytes() == 256 && p.transient_bytes_without_reuse() == 384 && p.copies.empty();
 }());
 
@@ -147,7 +153,7 @@ TEST_CASE("counts the launches of copies and no views") {
 TEST_CASE("memory with reuse is at most that of running equation by equation") {
   // Unfused and in order, the graph's own peak of transient bytes; lines add at most 64 bytes to a value.
   const program p = planned("%x : f32[64,64] = input \"x\"\n%a : f32[64,64] = transpose %x {perm=[1,0]}\n%b : f32[64,64] = exp %a\n%c : f32[64,64] = transpose %b {perm=[1,0]}\n"
-                            "%d : f32[64,64] = exp %c\n%e : f32[64,64] = transpose %d {perm=[1,0]}\noutput \"y\" = %e");
+                            "%d : f32[64,64] = exp %c\n%e : f32[64,64] = transpose %d {perm=[1,0]}\noutput \"y\" = %e", by_documents());
   CHECK(p.peak_transient_bytes() == 2 * 64 * 64 * 4);
   CHECK(p.transient_bytes_without_reuse() == 4 * 64 * 64 * 4);
   CHECK(p.peak_transient_bytes() <= ir::peak_transient_bytes(p.graph));

@@ -8,7 +8,7 @@ namespace poot::run::host {
 
 class attention_step : public step {
  public:
-  attention_step(const plan::program_view& p, const plan::launch& l) : id_(p(l.members)[0]) {}
+  attention_step(const plan::program_view& p, const plan::launch& l) : id_(p(l.members)[0]), tail_(p(l.members).subview(1, l.members.count - 1)) {}
 
   void prepare(const run_context& c) override {
     const ir::graph_view& g = c.program.graph;
@@ -18,7 +18,7 @@ class attention_step : public step {
     queries_ = operand(c, in[0], q.rank);
     keys_ = operand(c, in[1], k.rank);
     values_ = operand(c, in[2], v.rank);
-    result_ = c.at(id_);
+    place_result(c);
     made_ = c.type(id_).element;
     store_ = current_tile_functions().store(made_);
     added_ = chosen_ = sink_ = {};
@@ -145,19 +145,47 @@ class attention_step : public step {
     return room;
   }
 
+  /// Where each axis of the result steps to, behind the tail: a view that joins heads, and transposes.
+  void place_result(const run_context& c) {
+    const ir::graph_view& g = c.program.graph;
+    const uint32 last = tail_.empty() ? id_ : tail_.back();
+    result_ = c.at(last);
+    const tensor_type made = c.type(last);
+    int64 stride = 1;
+    for (int i = made.rank; i-- > 0; stride *= made.extents[i].code) result_strides_[i] = stride;
+    for (size_t m = tail_.size(); m-- > 0;) {
+      int64 before[max_rank]{};
+      if (g[tail_[m]].kind == ir::op::reshape) {
+        const tensor_type whole = c.type(id_);
+        before[whole.rank - 1] = result_strides_[2];
+        before[whole.rank - 2] = result_strides_[1];
+        before[whole.rank - 3] = result_strides_[0];
+        for (int i = whole.rank - 3; i-- > 0;) before[i] = before[i + 1] * whole.extents[i + 1].code;
+        for (int i = 0; i < whole.rank; ++i) result_strides_[i] = before[i];
+        break;  // the first behind attention
+      }
+      for (int i = 0; i < made.rank; ++i) before[g.attrs(tail_[m])[static_cast<size_t>(i)]] = result_strides_[i];
+      for (int i = 0; i < made.rank; ++i) result_strides_[i] = before[i];
+    }
+  }
+
   void finish(int64 entry, int64 row, const float* from) const {
-    int64 at = 0, stride = length_ * problem_.columns;
-    const int64 query = locate(entry, row, [&](int i, int64 index) {
-      at += index * stride;
-      stride *= shared_[i] * heads_[i];
-    });
-    char* const to = result_ + byte_size(made_, at + query * problem_.columns);
+    int64 at = 0;
+    const int64 query = locate(entry, row, [&](int i, int64 index) { at += index * result_strides_[i]; });
+    at += query * result_strides_[batch_];
+    const int64 apart = result_strides_[batch_ + 1];
+    char* const to = result_ + byte_size(made_, at);
+    if (apart != 1) {
+      for (int64 i = 0; i < problem_.columns; ++i) store_(to + byte_size(made_, i * apart), from + i, nullptr, nullptr, 1);
+      return;
+    }
     if (made_ == dtype::f32) return static_cast<void>(std::memcpy(to, from, static_cast<size_t>(problem_.columns) * 4));
     for (int64 i = 0; i < problem_.columns; i += tile_elements)
       store_(to + byte_size(made_, i), from + i, nullptr, nullptr, piece(problem_.columns - i));
   }
 
   uint32 id_;
+  vec<uint32> tail_;  ///< what stands behind it
   attention_problem problem_;
   placed queries_, keys_, values_, added_, chosen_, sink_;
   char* result_ = nullptr;
@@ -167,6 +195,7 @@ class attention_step : public step {
   int64 length_ = 0;     ///< queries of a head
   int64 shared_[max_rank]{}, heads_[max_rank]{};              ///< entries of k and v, and q's of each, along an axis of q
   int64 key_strides_[max_rank]{}, value_strides_[max_rank]{};
+  int64 result_strides_[max_rank]{};  ///< of what is stored, over the axes of attention's result
 };
 
 }  // namespace poot::run::host

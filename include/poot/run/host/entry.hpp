@@ -27,6 +27,7 @@ class entry {
     own_states();
     note_weights();
     place_fixed();
+    place_inner();
     make_constants(false);
     for (const plan::launch& l : view_.prologue) run_once(l);
     for (uint32 i = 0; i < view_.launches.size(); ++i) {
@@ -129,6 +130,34 @@ class entry {
       else if (p.where == plan::place::table) memory_[id] = tables_.data() + p.offset;
     }
     place_views();
+  }
+
+  /// Memory for what passes from a head to its tail. Dispatches run one after the other and share it; a view has that of its
+  /// operand.
+  void place_inner() {
+    int64 most = 0;
+    const auto place = [&](char* from) {
+      for (const vec<plan::launch>* list : {&program_.launches, &program_.prologue})
+        for (const plan::launch& l : *list) {
+          if (!fuse::stands_side_by_side(l.kind) || l.members.count == 1) continue;
+          int64 at = 0;
+          for (const vec<uint32>& part : fuse::parts_beside(view_.graph, view_(l.members))) {
+            if (!fuse::has_head(view_.graph, part)) continue;
+            for (size_t m = 0; m + 1 < part.size(); ++m) {
+              if (m > 0 && view_.graph[part[m]].kind == ir::op::reshape) {
+                memory_[part[m]] = memory_[part[m - 1]];
+                continue;
+              }
+              if (from) memory_[part[m]] = from + at;
+              at += plan::aligned(view_.graph.type(part[m]).bytes());
+            }
+          }
+          most = most > at ? most : at;
+        }
+    };
+    place(nullptr);
+    inner_ = storage(most);
+    place(inner_.data());
   }
 
   /// Fills constants and index tables: those of fixed type at load, those with dynamic extents when these change.
@@ -253,7 +282,7 @@ class entry {
   bindings bound_;
   overlap_check overlaps_;
   vec<char*> memory_, results_;
-  storage arena_, tables_, saved_;
+  storage arena_, tables_, saved_, inner_;
   std::vector<storage> own_results_;
   std::vector<std::unique_ptr<step>> steps_;
   vec<uint8> follows_counts_;   ///< per step: whether a value of a dynamic type passes through it

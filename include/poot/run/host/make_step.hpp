@@ -15,14 +15,43 @@ namespace poot::run::host {
 
 inline std::unique_ptr<step> make_step(const plan::program_view& p, const plan::launch& l);
 
-/// A launch of equations that do not depend on each other: one after the other, each shared by the threads.
-class members_step : public step {
+/// A launch of parts that do not depend on each other: one after the other, each shared by the threads; a head, then what stands
+/// behind it, through memory of the entry.
+class parts_step : public step {
  public:
-  members_step(const plan::program_view& p, const plan::launch& l) {
-    for (uint32 k = 0; k < l.members.count; ++k) {
+  parts_step(const plan::program_view& p, const plan::launch& l) : own_(p) {
+    const vec<vec<uint32>> parts = fuse::parts_beside(p.graph, p(l.members));
+    struct piece {
+      fuse::region_kind kind;
+      ir::slice_of members, outputs;
+    };
+    vec<piece> pieces;
+    const auto keep = [&](uint32 id) { ids_.push_back(id); };
+    const auto count = [&] { return static_cast<uint32>(ids_.size()); };
+    for (const vec<uint32>& part : parts) {
+      if (fuse::has_head(p.graph, part)) {
+        for (uint32 id : part) {
+          keep(id);
+          pieces.push_back({fuse::kind_of(p.graph, id), {count() - 1, 1}, {count() - 1, 1}});
+        }
+        continue;
+      }
+      piece one{fuse::region_kind::pointwise, {count(), static_cast<uint32>(part.size())}, {}};
+      for (uint32 id : part) keep(id);
+      one.outputs.first = count();
+      for (uint32 id : p(l.outputs))
+        for (uint32 member : part)
+          if (member == id) keep(id);
+      one.outputs.count = count() - one.outputs.first;
+      pieces.push_back(one);
+    }
+    own_.ids = ids_;
+    for (const piece& each : pieces) {
       plan::launch one = l;
-      one.members = {l.members.first + k, 1};
-      steps_.push_back(make_step(p, one));
+      one.kind = each.kind;
+      one.members = each.members;
+      one.outputs = each.outputs;
+      steps_.push_back(make_step(own_, one));
     }
   }
   void prepare(const run_context& c) override {
@@ -33,11 +62,13 @@ class members_step : public step {
   }
 
  private:
+  plan::program_view own_;  ///< the program, its ids replaced by those of the parts
+  vec<uint32> ids_;
   std::vector<std::unique_ptr<step>> steps_;
 };
 
 inline std::unique_ptr<step> make_step(const plan::program_view& p, const plan::launch& l) {
-  if (fuse::stands_side_by_side(l.kind) && l.members.count > 1) return std::make_unique<members_step>(p, l);
+  if (fuse::stands_side_by_side(l.kind) && l.members.count > 1) return std::make_unique<parts_step>(p, l);
   switch (l.kind) {
     case fuse::region_kind::pointwise:
     case fuse::region_kind::row: return std::make_unique<region_step>(p, l);

@@ -28,6 +28,9 @@ class movement_step : public step {
     char* to = c.at(id_);
     const char* from = c.at(in[0]);
     switch (e.kind) {
+      case ir::op::reshape:
+        if (to != from) std::memcpy(to, from, static_cast<size_t>(r.bytes()));
+        return;
       case ir::op::slice: return movement::slice(x, attrs, r, from, to, c.threads);
       case ir::op::transpose: return movement::transpose(x, attrs, r, from, to, c.threads);
       case ir::op::broadcast: return movement::broadcast(x, r, from, to, c.threads);
