@@ -73,8 +73,8 @@ class staged_tile_code : matrix_code {
       for (uint32 r = 0; r < rows_; ++r) made.push_back(row_of_a(inside(m_, group_row_ + y * word(rows_) + word(r))));
     sums.run(length, [&](word first, word end) {
       k_.for_(first, end, stage, [&](word k) {
-        if (!made_) stage_rows(a, a_, rows_, tall, lane, k);
-        if (transposed_) stage_rows(b, b_, columns_, wide, lane, k);
+        if (!made_) stage_rows(a, side::left, rows_, tall, lane, k);
+        if (transposed_) stage_rows(b, side::right, columns_, wide, lane, k);
         else stage_turned(b, wide, lane, k);
         k_.barrier();
         k_.for_(0u, quads, 1u, [&](word q) {
@@ -100,9 +100,11 @@ class staged_tile_code : matrix_code {
     return out;
   }
 
+  enum class side : uint8 { left, right };  // one value may stand on both
+
   /// Element k of a row of an operand, moved to the last row where there is none.
-  constexpr word row_at(uint32 id, word row) {
-    if (id == a_) return row_of_a(inside(m_, group_row_ + row));
+  constexpr word row_at(side of, word row) {
+    if (of == side::left) return row_of_a(inside(m_, group_row_ + row));
     return row_of_b(inside(n_, group_column_ + row));
   }
   constexpr word inside(int axis, word i) const {
@@ -111,14 +113,15 @@ class staged_tile_code : matrix_code {
   }
 
   /// Stages `count` rows along K, `own` of them an invocation's: unit after unit of 4, 8 or 16 elements.
-  constexpr void stage_rows(shared_id to, uint32 id, uint32 own, uint32 count, word lane, word k) {
+  constexpr void stage_rows(shared_id to, side of, uint32 own, uint32 count, word lane, word k) {
+    const uint32 id = of == side::left ? a_ : b_;
     const dtype t = g_.type(id).element;
     const uint32 unit = is_packed(t) ? 16 : elements_per_word(t) == 2 ? 8 : 4, units = stage / unit;
     for (uint32 first = 0; first < count * units; first += workgroup) {
       const word u = lane + word(first);
       const flag works = first + workgroup <= count * units ? flag(true) : below(u, count * units);
       k_.if_(works, [&] {
-        const word row = u / word(units), at = u % word(units), from = row_at(id, row) + k + at * word(unit);
+        const word row = u / word(units), at = u % word(units), from = row_at(of, row) + k + at * word(unit);
         vec<number> x;
         if (is_packed(t)) {
           packed_reader reader(k_, code_.input(id), t);

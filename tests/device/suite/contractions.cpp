@@ -23,6 +23,17 @@ sample matmul(const std::string& name, dtype a, dtype b, dtype to, bool transpos
   return m.finish();
 }
 
+/// Rows by themselves: one value on both sides.
+sample squared(const std::string& name, dtype t) {
+  sample_maker m(name);
+  for (int64 rows : {5, 70}) {
+    const uint32 x = m.input(type_of(t, rows, 64), filling::plain), square = m.input(type_of(t, rows, rows), filling::plain);
+    m.result(m.apply(op::matmul, {x, x}, {1}, type_of(f32)));
+    m.result(m.apply(op::matmul, {square, square}, {0}, type_of(f32)));
+  }
+  return m.finish();
+}
+
 sample batched(const std::string& name, dtype t, bool transposed) {
   sample_maker m(name);
   const auto contract = [&](const std::vector<int64>& left, const std::vector<int64>& right) {
@@ -181,6 +192,7 @@ samples contraction_samples() {
   });
   for (dtype t : {f32, f16, bf16, q8_0, q4_k})
     for (dtype in : {f32, bf16}) list("matmul of siblings" + types(in, t), [=](const std::string& n) { return siblings(n, t, in); });
+  for (dtype t : {f32, f16, bf16}) list("matmul by itself" + types(t), [=](const std::string& n) { return squared(n, t); });
   for (dtype t : {f32, q8_0}) list("norm before products" + types(f32, t), [=](const std::string& n) { return rows_before(n, f32, t, true); });
   list("norm before products" + types(bf16, f16), [](const std::string& n) { return rows_before(n, bf16, f16, true); });
   list("softmax before products" + types(f32, bf16), [](const std::string& n) { return rows_before(n, f32, bf16, false); });
