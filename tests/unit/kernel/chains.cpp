@@ -85,6 +85,20 @@ TEST_CASE("rope turns pairs of either order, a part of the width, by tables of h
                      "%y : f32[5,7,10] = rope %x, %c, %s {width=10 adjacent=0 signed=1}\noutput \"y\" = %y\n") == "");
 }
 
+TEST_CASE("attention has a workgroup for each query of each head of each sequence") {
+  for (const char* rows : {"1", "5"})
+    for (const char* strict : {"", " strict=1"}) {
+      const ir::graph g = ir::parse("graph t {\n" + attention("2,6,", "2,3,", rows, "40", "8", "8", "f32", "", std::string("scale=0.5") + strict) + "}\n");
+      const plan::program made = plan::compile(g, targets::cuda_sm80);
+      const plan::program_view p = made.view_of();
+      const kernel::kernel k = kernel::generate(p, p.launches[0]);
+      vec<uint32> metadata;
+      for (const kernel::meta_word& m : k.metadata) metadata.push_back(kernel::evaluate(m, p, [&](uint32 id) { return p.graph.type(id); }));
+      CHECK(kernel::workgroups(metadata.data(), k.work, k.by_group, k.workgroup) == 12u * (rows[0] - '0'));
+      CHECK(k.workgroup == 64);
+    }
+}
+
 TEST_CASE("attention takes as many lanes as leave room for its chunks, and has the same bits with each number") {
   const std::string body = attention("2,", "2,", "2", "700", "16", "12", "f32", "", "scale=0.5");
   const ir::graph g = ir::parse("graph t {\n" + body + "}\n");

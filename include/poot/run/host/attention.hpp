@@ -11,7 +11,6 @@
 #include <poot/run/host/tile_function.hpp>
 
 #include <algorithm>
-#include <limits>
 
 namespace poot::run::host {
 
@@ -134,7 +133,8 @@ class attention_call {
     for (int64 chunk = 0; chunk < chunks_; ++chunk) multiply(rows, k, chunk * attention_chunk, {0, count_of(chunk)}, packed.queries, scores + chunk * attention_chunk, stride, room);
     for (int r = 0; r < rows; ++r) {
       float* const own = scores + r * stride;
-      float most = -std::numeric_limits<float>::infinity();
+      const float nothing = ieee::from_bits(0xff800000u);
+      float most = nothing;
       for (int64 chunk = 0; chunk < chunks_; ++chunk) {
         float added[attention_chunk];
         int32 chosen[attention_chunk];
@@ -144,7 +144,7 @@ class attention_call {
                                        p_.chosen ? p_.chosen(p_.context, entry, row, first, chosen) : nullptr});
         if (ieee::is_nan(m) || ieee::less(most, m)) most = ieee::is_nan(most) ? most : m;
       }
-      for (int64 i = p_.keys; i < chunks_ * attention_chunk; ++i) own[i] = -std::numeric_limits<float>::infinity();  // weigh nothing
+      for (int64 i = p_.keys; i < chunks_ * attention_chunk; ++i) own[i] = nothing;
       kernel_.divide(own, chunks_ * attention_chunk, most);
     }
     std::memset(o, 0, static_cast<size_t>(rows * stride_) * 4);
