@@ -1,6 +1,7 @@
 // How many dispatches a layer of each family takes, as docs/models.md says: what one more layer adds to a step.
 #include "family_file.hpp"
 
+#include "../../../examples/tool/sampling.cpp"
 #include "../../../examples/tool/transformer.hpp"
 
 #include <poot/plan/compile.hpp>
@@ -33,7 +34,8 @@ std::vector<std::pair<std::string, counts>> rows_of_page() {
   return rows;
 }
 
-size_t dispatches(const std::string& family, poot::uint32 layers, poot::int64 tokens, const poot::plan::options& wanted) {
+size_t dispatches(const std::string& family, poot::uint32 layers, poot::int64 tokens, const poot::plan::options& wanted,
+                  const poot::target& where = poot::targets::host, bool is_greedy = false) {
   const std::vector<poot::uint8> bytes = small_family(family, layers).bytes();
   const auto file = poot::io::gguf::parse({bytes.data(), bytes.size()}, "m.gguf");
   const poot::tool::architecture a = poot::tool::read_architecture(file, 0);
@@ -42,7 +44,9 @@ size_t dispatches(const std::string& family, poot::uint32 layers, poot::int64 to
   poot::tool::model_step step;
   step.tokens = tokens;
   step.most_tokens = 64;
-  return poot::plan::compile(poot::tool::transformer_graph(a, types, step), poot::targets::host, wanted).dispatch_count();
+  poot::ir::graph g = poot::tool::transformer_graph(a, types, step);
+  if (is_greedy) poot::tool::add_token(g, {});
+  return poot::plan::compile(g, where, wanted).dispatch_count();
 }
 
 /// Where kinds of layers alternate, a layer is the mean of a period; that must be whole.
@@ -71,4 +75,9 @@ TEST_CASE("a layer of each family takes the dispatches that docs/models.md says"
     if (!(now == expected)) std::printf("| %s | %zu | %zu | %zu | %zu | %zu |\n", family.c_str(), now.decode, now.prefill, now.documents, now.unfused, now.around);
     CHECK(now == expected);
   }
+}
+
+TEST_CASE("a token of a llama takes six dispatches a layer, and three for what is around the layers and the choice of the next") {
+  for (const poot::target& where : {poot::targets::host, poot::targets::vulkan_lavapipe, poot::targets::vulkan_swiftshader, poot::targets::cuda_sm80, poot::targets::hip_gfx90a})
+    for (poot::uint32 layers : {1u, 2u, 5u}) CHECK(dispatches("llama", layers, 1, {}, where, true) == 6 * layers + 3);
 }
