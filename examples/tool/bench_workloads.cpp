@@ -7,6 +7,7 @@
 #include <poot/nn/convolution.hpp>
 #include <poot/nn/mlp.hpp>
 #include <poot/nn/norm.hpp>
+#include <poot/nn/rope.hpp>
 #include <poot/nn/softmax.hpp>
 
 #include <cmath>
@@ -65,21 +66,39 @@ workload vector_matrix(std::string name, dtype t, int64 n, int64 k) {
   return w;
 }
 
-/// A decoder layer that reads one token at the end of a full context, with the smallest of vocabularies around it.
-workload decoder_layer(dtype t) {
+/// A decoder layer with the smallest of vocabularies around it: one token at the end of a full context, or the first `tokens`.
+workload decoder_layer(const char* name, dtype t, int64 tokens) {
   architecture c;
   c.width = 2048, c.hidden = 5632, c.layers = 1, c.heads = 32, c.kv_heads = 8, c.head_width = 64;
-  c.vocabulary = 32, c.context = 1024, c.rotate_halves = true;
+  c.vocabulary = 32, c.context = tokens == 1 ? 1024 : tokens, c.rotate_halves = true;
   const double macs = 2.0 * 2048 * 2048 + 2.0 * 512 * 2048 + 3.0 * 2048 * 5632;
-  workload w{"llama_layer_decode", t, 2 * macs + 4.0 * 32 * 64 * 1024};
-  w.make = [c, t](int64) {
+  const double seen = tokens == 1 ? 1024 : static_cast<double>(tokens + 1) / 2;
+  workload w{name, t, static_cast<double>(tokens) * (2 * macs + 4.0 * 32 * 64 * seen)};
+  w.make = [c, t, tokens](int64) {
     std::vector<weight_type> types{{"token_embd.weight", t}, {"output_norm.weight", f32}, {"blk.0.attn_norm.weight", f32}, {"blk.0.ffn_norm.weight", f32}};
-    for (const char* name : {"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"})
-      types.push_back({std::string("blk.0.") + name + ".weight", t});
-    return transformer_graph(c, types, {});
+    for (const char* part : {"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"})
+      types.push_back({std::string("blk.0.") + part + ".weight", t});
+    model_step step;
+    step.tokens = step.most_tokens = tokens;
+    return transformer_graph(c, types, step);
   };
-  w.reads_mostly = true;
-  w.position = 1023;
+  w.reads_mostly = tokens == 1;
+  w.position = c.context - tokens;
+  return w;
+}
+
+/// 1024 positions of 32 heads, each turned by its tables: halves against each other.
+workload rotary() {
+  constexpr int64 length = 1024, heads = 32, width = 64;
+  workload w{"rope_1024x32x64", f32, 3.0 * static_cast<double>(length * heads * width)};
+  w.make = [=](int64 count) {
+    graph g("bench");
+    const value cos = g.input("cos", f32, {count, 1, width / 2}), sin = g.input("sin", f32, {count, 1, width / 2});
+    g.output("y", nn::rope<nn::rope_pairs::halves>(g.input("x", f32, {count, heads, width}), cos, sin));
+    return g;
+  };
+  w.size = length;
+  w.checked = 4;
   return w;
 }
 
@@ -171,8 +190,9 @@ std::vector<workload> workloads() {
   all.push_back(attention_decode(64));
   all.push_back(attention_decode(128));
   all.push_back(attention_prefill());
-  all.push_back(decoder_layer(f32));
-  all.push_back(decoder_layer(bf16));
+  all.push_back(rotary());
+  for (dtype t : {f32, bf16}) all.push_back(decoder_layer("llama_layer_decode", t, 1));
+  for (dtype t : {f32, bf16}) all.push_back(decoder_layer("llama_layer_prefill128", t, 128));
 
   workload image{"conv3x3_bn_relu", f32, 2.0 * 64 * 64 * 9 * 56 * 56};
   image.make = [](int64 channels) {
