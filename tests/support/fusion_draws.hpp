@@ -248,7 +248,7 @@ class fusion_draws {
         const tensor_type t = g.eqns[x].type;
         uint32 queries = x;
         if (t.rank == 3 && chance(50)) queries = apply(op::reshape, {x}, {}, type_of(f32, t.extents[0], 1, t.extents[1], t.extents[2]));
-        at = apply(op::attention, {queries, keys, keys}, {0x3f000000, 0, 0});
+        at = apply(op::attention, {queries, keys, keys}, {0x3f000000, 0, 0, 0});
         if (queries != x && at != none) at = apply(op::reshape, {at}, {}, t);
         if (queries != x && at != none) at = swap_last(at);
         break;

@@ -56,10 +56,10 @@ sample heads(const std::string& name, dtype kept, int64 tokens) {
 /// Attention, its heads behind positions, and its columns in front of them.
 sample attended(const std::string& name, dtype to) {
   sample_maker m(name);
-  const int64 attrs[3] = {bits_of(0.25f), 0, 0};
+  const int64 attrs[4] = {bits_of(0.25f), 0, 0, 0};
   for (const auto& [queries, width] : {std::pair<int64, int64>{1, 8}, {3, 7}, {5, 12}}) {
     const vec<uint32> in{m.input(type_of(f32, 2, 2, queries, 8), filling::plain), m.input(type_of(f32, 2, 1, 9, 8), filling::plain), m.input(type_of(f32, 2, 1, 9, width), filling::mixed)};
-    const auto made = [&] { return m.graph().apply(op::attention, in, {attrs, 3}, type_of(to)); };
+    const auto made = [&] { return m.graph().apply(op::attention, in, {attrs, 4}, type_of(to)); };
     m.result(m.apply(op::transpose, {m.apply(op::reshape, {made()}, {}, type_of(to, 4, queries, width))}, {1, 0, 2}));
     m.result(m.apply(op::transpose, {made()}, {0, 3, 1, 2}));
   }
