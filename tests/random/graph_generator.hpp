@@ -15,7 +15,7 @@ class graph_generator : private graph_states {
     const int focus = below(6);
     for (int step = 0; equations() < wanted && step < 60; ++step) {
       if (chance(6)) pattern();
-      else if (chance(focus == 4 ? 40 : 2)) state_traffic();
+      else if (chance(focus == 4 ? 40 : 2)) chance(50) ? state_traffic() : tail();
       else if (focus == 0 || chance(55)) pointwise();
       else if (focus == 1 || chance(30)) reduction();
       else if (focus == 2 || chance(35)) movement();

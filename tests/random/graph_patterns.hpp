@@ -155,7 +155,7 @@ class graph_patterns : protected graph_source {
   }
 
   /// Two halves turned by an angle.
-  void rotation() {
+  uint32 rotation() {
     const extent rows(1 + below(4)), half(1 + below(6));
     const uint32 x = leaf_of({rows, extent(2 * half.code)}, f32), angle = leaf_of({rows, half}, f32);
     const uint32 c = add(op::cos, {angle}), s = add(op::sin, {angle});
@@ -163,7 +163,7 @@ class graph_patterns : protected graph_source {
     const uint32 b = add(op::slice, {x}, {0, half.code, rows.code, half.code, 1, 1});
     const uint32 first = add(op::sub, {add(op::mul, {a, c}), add(op::mul, {b, s})});
     const uint32 second = add(op::add, {add(op::mul, {a, s}), add(op::mul, {b, c})});
-    add(op::concat, {first, second}, {1});
+    return add(op::concat, {first, second}, {1});
   }
 };
 

@@ -54,6 +54,55 @@ class graph_states : protected graph_contractions {
     return add(op::dynamic_update_slice, {x, update, chance(60) ? any_of_type(start) : leaf_of(start)});
   }
 
+  /// A value that is moved or turned, and what passes it on: views, transposes, steps with constants, and often an update of a
+  /// cache at the end. Now and then something else reads what lies between.
+  void tail() {
+    if (g_.outputs.size() > 6) return;
+    uint32 x = moved();
+    for (int step = 1 + below(4); step > 0; --step) {
+      if (chance(10)) g_.add_output((text{"between"} << g_.outputs.size()).str(), x);
+      if (chance(8)) add(op::abs, {cast_to(x, f32)});
+      switch (below(6)) {
+        case 0: x = reshape(x); break;
+        case 1:
+        case 2: {
+          if (rank(x) < 2) break;
+          vec<int64> perm;
+          for (int i = 0; i < rank(x); ++i) perm.push_back(i);
+          for (int i = rank(x) - 1; i > 0; --i) std::swap(perm[static_cast<size_t>(i)], perm[static_cast<size_t>(below(i + 1))]);
+          const uint32 in[1] = {x};
+          x = add_with(op::transpose, {in, 1}, perm);
+          break;
+        }
+        case 3: {
+          static constexpr dtype to[] = {f32, f32, f16, bf16, i32, u8};
+          x = cast_to(x, to[below(6)]);
+          break;
+        }
+        case 4: x = element(x) == boolean ? x : is_float(element(x)) ? add(op::neg, {x}) : add(op::add, {x, x}); break;
+        default: x = is_float(element(x)) ? add(op::mul, {number(element(x), 0.75), x}) : x;
+      }
+    }
+    if (rank(x) == 0 || chance(25)) return;
+    tensor_type t = type(x);
+    bool is_empty = false;
+    for (int i = 0; i < t.rank; ++i) {
+      is_empty = is_empty || t.extents[i] == extent(0);
+      t.extents[i] = extent(t.extents[i].bound() + (chance(50) ? below(4) : 0));
+    }
+    if (is_empty || elements(t) > 2000 || !knows(t)) return;
+    const uint32 cache = named(op::state, t), grown = add(op::dynamic_update_slice, {cache, x, leaf_of(type_of(i32, t.rank))});
+    g_.add_output(g_.view_of().name_of(cache), chance(20) ? add(op::reshape, {add(op::reshape, {grown}, {}, flat(t))}, {}, t) : grown);
+    switch (below(12)) {  // most caches are read by nothing but their update
+      case 0: add(op::neg, {cast_to(cache, f32)}); break;
+      case 1: g_.add_output((text{"old"} << g_.outputs.size()).str(), cache); break;
+      case 2: g_.add_output((text{"new"} << g_.outputs.size()).str(), grown); break;
+      case 3:
+      case 4: add(op::abs, {cast_to(grown, f32)}); break;
+      default: break;
+    }
+  }
+
   /// One state or two of one type, read and written in turns; then any value of theirs becomes the new one.
   void state_traffic() {
     if (g_.outputs.size() > 6) return;
@@ -84,6 +133,32 @@ class graph_states : protected graph_contractions {
   }
 
  private:
+  tensor_type flat(tensor_type t) {
+    t.extents[0] = extent(elements(t));
+    t.rank = 1;
+    return t;
+  }
+  /// A movement, a rope or a pointwise value.
+  uint32 moved() {
+    const uint32 x = any_of_rank(ir::dtypes::unpacked, 1);
+    switch (below(6)) {
+      case 0: return rotation();
+      case 1: return elements(type(x)) > 0 && type(x)[0].bound() > 0 && rank(x) < 4 ? add(op::gather, {x, leaf_of({extent(1 + below(4))}, i32)}, {0}) : x;
+      case 2: {
+        if (type(x)[rank(x) - 1].is_dynamic() || elements(type(x)) > 200) return x;
+        const uint32 in[2] = {x, x};
+        return add_with(op::concat, {in, 2}, vec<int64>{rank(x) - 1});
+      }
+      case 3: return part_of(x);
+      case 4: {
+        vec<int64> perm;
+        for (int i = rank(x); i-- > 0;) perm.push_back(i);
+        const uint32 in[1] = {x};
+        return rank(x) > 1 ? add_with(op::transpose, {in, 1}, perm) : x;
+      }
+      default: return x;
+    }
+  }
   /// A new value of the type of `s`.
   uint32 written(uint32 s) {
     const tensor_type t = type(s), start = type_of(i32, t.rank);
