@@ -90,6 +90,11 @@ class graph_patterns : protected graph_source {
       if (chance(15) && type(y) == type(x)) y = add(op::add, {y, x});
       before = y;
     }
+    if (chance(20)) {
+      vec<int64> perm;
+      for (int i = 0; i < rank(x); ++i) perm.push_back(rank(x) - 1 - i);
+      add_with(op::transpose, {&x, 1}, perm);
+    }
     if (chance(10)) add(op::neg, {x});
   }
   int64 rows_of(uint32 x) const { return elements(type(x).with(rank(x) - 1, extent(1))); }

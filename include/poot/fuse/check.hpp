@@ -139,7 +139,8 @@ class region_check {
     return false;
   }
 
-  /// What makes the left operand is a row region that nothing else reads.
+  /// What makes the left operand is a row region, of which products read that alone. What is read outside is stored where a
+  /// workgroup runs.
   constexpr reason row_prologue() {
     if (parts_.prologue.empty()) return reason::none;
     row_head_ = grouping::none;
@@ -157,10 +158,12 @@ class region_check {
     if (rows_of(g_.type(left)) > allowed_.max_prologue_rows) return reason::many_rows;
     for (uint32 id : members_)
       if (ir::is_contraction(g_[id].kind) && !multiplies_one_matrix(g_, id)) return reason::many_rows;
+    bool runs = false;
+    for (uint32 id : members_) runs = runs || (ir::is_contraction(g_[id].kind) && always_has_columns(g_, id));
     for (uint32 id : parts_.prologue) {
-      if (read_outside(id)) return reason::read_elsewhere;
+      if (!runs && read_outside(id)) return reason::read_elsewhere;
       for (uint32 user : singles_.users(id))
-        if (!stands_before_products(user) && (id != left || !ir::is_contraction(g_[user].kind))) return reason::read_elsewhere;
+        if (is_inside(user) && !stands_before_products(user) && (id != left || !ir::is_contraction(g_[user].kind))) return reason::read_elsewhere;
     }
     return g_.type(left).element_count() > allowed_.max_prologue_bytes / 4 ? reason::shared_exceeded : reason::none;
   }

@@ -72,7 +72,7 @@ class legality {
     if (!t.same_extents(groups.space(x))) return refused(reason::row_space);
     const bool one_matrix = groups.each_member(head, [&](uint32 id) { return !ir::is_contraction(g[id].kind) || multiplies_one_matrix(g, id); });
     if (!one_matrix || rows_of(t) > allowed.max_prologue_rows) return refused(reason::many_rows);
-    if (!is_read_by_products_alone(row, left, head)) return refused(reason::read_elsewhere);
+    if (!is_read_as_left_operand(row, left, head)) return refused(reason::read_elsewhere);
     if (t.element_count() > allowed.max_prologue_bytes / 4) return refused(reason::shared_exceeded);
     if (x.prologue != y.prologue) return refused(reason::prologue);
     if (x.members + y.members > allowed.max_members) return refused(reason::member_limit);
@@ -193,18 +193,21 @@ class legality {
     });
   }
 
-  /// Is `left` the only value of group `row` that is read outside it, and that by products of group `head`, as their rows?
-  constexpr bool is_read_by_products_alone(uint32 row, uint32 left, uint32 head) const {
-    return groups.each_member(row, [&](uint32 id) {
-      if (groups.is_output(id)) return false;
+  /// Do members of group `head` read only `left` of group `row`, and that as the rows of products? What is read outside both is
+  /// stored by the first workgroup, which must run.
+  constexpr bool is_read_as_left_operand(uint32 row, uint32 left, uint32 head) const {
+    bool is_stored = false;
+    const bool fits = groups.each_member(row, [&](uint32 id) {
+      is_stored = is_stored || groups.read_outside(id, row, head);
       for (uint32 user : groups.users(id)) {
-        if (!groups.grouped(user)) return false;
-        const uint32 r = groups.root(user);
-        if (r == row) continue;
-        if (r != head || id != left || !ir::is_contraction(groups.g[user].kind) || groups.g.first_operand(user)[1] == left) return false;
+        if (!groups.grouped(user) || groups.root(user) != head) continue;
+        if (id != left || !ir::is_contraction(groups.g[user].kind) || groups.g.first_operand(user)[1] == left) return false;
       }
       return true;
     });
+    return fits && (!is_stored || !groups.each_member(head, [&](uint32 id) {
+             return !ir::is_contraction(groups.g[id].kind) || !always_has_columns(groups.g, id);
+           }));
   }
 
   /// Does an update in one group take away what the other reads?

@@ -18,7 +18,7 @@ struct contraction_part {
 };
 
 struct contraction_parts {
-  vec<uint32> prologue;  ///< the row prologue: what makes the left operand, ascending; empty where that lies in memory
+  vec<uint32> prologue;  ///< the row prologue: the left operand and what is joined with it ahead of products, ascending; empty where it lies in memory
   vec<contraction_part> parts;
 };
 
@@ -26,8 +26,8 @@ struct contraction_parts {
 /// their first products.
 constexpr contraction_parts parts_of(const graph_view& g, view<uint32> members) {
   const auto count = static_cast<uint32>(members.size());
-  vec<uint32> part(count, 0);  // by position: the lowest position of what it is joined with so far
-  vec<uint8> before(count, 0);  // by position: does a product read it through its left operand?
+  vec<uint32> part(count, 0);    // by position: the lowest position of what it is joined with so far
+  vec<uint8> behind(count, 0), before(count, 0);  // by position: is it a product or made of one? does it belong to the prologue?
   for (uint32 m = 0; m < count; ++m) part[m] = m;
   const auto position = [&](uint32 id) {
     uint32 low = 0, high = count;
@@ -38,25 +38,32 @@ constexpr contraction_parts parts_of(const graph_view& g, view<uint32> members) 
     }
     return low < count && members[low] == id ? low : count;
   };
+  const auto join = [&](uint32 m, uint32 at) {
+    if (part[at] == part[m]) return;
+    const uint32 kept = part[at] < part[m] ? part[at] : part[m], gone = part[at] < part[m] ? part[m] : part[at];
+    for (uint32& p : part)
+      if (p == gone) p = kept;
+  };
   contraction_parts out;
-  for (uint32 m = count; m-- > 0;) {
-    const uint32* const in = g.first_operand(members[m]);
-    const uint32 reads = before[m] ? g.operand_count(members[m]) : ir::is_contraction(g[members[m]].kind);
-    for (uint32 k = 0; k < reads; ++k)
-      if (const uint32 at = position(in[k]); at < count) before[at] = 1;
+  for (uint32 m = 0; m < count; ++m) {
+    behind[m] = ir::is_contraction(g[members[m]].kind);
+    for (uint32 in : g.operands(members[m]))
+      if (const uint32 at = position(in); at < count) behind[m] |= behind[at];
+    if (behind[m]) continue;
+    for (uint32 in : g.operands(members[m]))
+      if (const uint32 at = position(in); at < count) join(m, at);
   }
   for (uint32 m = 0; m < count; ++m) {
-    if (before[m]) {
-      out.prologue.push_back(members[m]);
-      continue;
-    }
-    for (uint32 in : g.operands(members[m])) {
-      const uint32 at = position(in);
-      if (at == count || before[at] || part[at] == part[m]) continue;
-      const uint32 kept = part[at] < part[m] ? part[at] : part[m], gone = part[at] < part[m] ? part[m] : part[at];
-      for (uint32& p : part)
-        if (p == gone) p = kept;
-    }
+    if (!ir::is_contraction(g[members[m]].kind)) continue;
+    const uint32 left = position(g.first_operand(members[m])[0]);
+    if (left == count || behind[left]) continue;
+    for (uint32 k = 0; k < count; ++k) before[k] |= !behind[k] && part[k] == part[left];
+  }
+  for (uint32 m = 0; m < count; ++m) {
+    if (before[m]) out.prologue.push_back(members[m]);
+    if (!behind[m]) continue;
+    for (uint32 in : g.operands(members[m]))
+      if (const uint32 at = position(in); at < count && !before[at]) join(m, at);
   }
   vec<uint32> of_part;  // of out.parts: its number in `part`
   for (uint32 m = 0; m < count; ++m) {

@@ -57,7 +57,7 @@ constexpr std::string_view explain(reason r) {
     case reason::head_space: return "head_space: an epilogue has the extents of its contraction's result";
     case reason::wide_head: return "wide_head: a contraction of f64 takes no epilogue";
     case reason::many_rows: return "many_rows: every workgroup computes all rows of a row prologue, so they are few, and one matrix is multiplied by all of them";
-    case reason::read_elsewhere: return "read_elsewhere: what passes on inside a dispatch, the rows of a row prologue or the value before a tail, is kept nowhere, so nothing else reads it";
+    case reason::read_elsewhere: return "read_elsewhere: what passes on inside a dispatch is read there by nothing else, and outside only where it is stored: rows before products, if a workgroup is sure to run";
     case reason::shared_exceeded: return "shared_exceeded: the rows of a row prologue do not fit the memory of a workgroup";
     case reason::alias: return "alias: an update may overwrite in place what another member reads";
     case reason::copied_update: return "copied_update: an update ends a dispatch of movements where it is sure to be in place, the only reader of its state";
@@ -167,6 +167,12 @@ constexpr int64 rows_of(const tensor_type& t) {
 /// Do all rows of its left operand meet one matrix?
 constexpr bool multiplies_one_matrix(const graph_view& g, uint32 id) {
   return is_plain_product(g, id) && g.type(g.first_operand(id)[1]).rank == 2;
+}
+
+/// Is there a result element wherever there is a row? Then a workgroup runs, which can also store rows.
+constexpr bool always_has_columns(const graph_view& g, uint32 id) {
+  const extent columns = g.type(id).last();
+  return !columns.is_dynamic() && columns.code > 0;
 }
 
 /// Kinds of which several may share a dispatch that do not depend on each other; pointwise regions may stand beside them.

@@ -20,26 +20,10 @@ constexpr kernel row_kernel(const program_view& p, const launch& l) {
   row_code one(k, code, code.members());
 
   const word rows = k.meta({meta_word::what::product, one.space_of(), 0, static_cast<uint8>(space.rank - 1), 1, 0});
-  const word columns = one.columns();
-  const word row = k.group(), lane = k.lane();
+  const word row = k.group();
   k.if_(below(row, rows), [&] {
     one.reduce(row);
-    output_list whole, single;
-    for (size_t o = 0; o < code.outputs().size(); ++o) {
-      const uint32 id = code.outputs()[o];
-      (g.type(id).last() == space.last() ? whole : single).add(g, id, code.output(o));
-    }
-    if (!whole.ids.empty()) {
-      // runs, and the words in them, do not cross rows where the rows are whole runs
-      const uint32 length = run_length(code, whole, space);
-      const uint32 step = detail::divides_row(length, space) ? length : detail::divides_row(whole.pack, space) ? whole.pack : 1;
-      k.for_(lane * word(step), columns, k.so_far().workgroup * step, [&](word c) {
-        if (step == 1 && whole.pack > 1) return store_each(k, code, whole, space, one.column(c), row * columns + c);
-        compute_run(k, code, whole, space, one.run_at(c, step), row * columns + c, [](uint32) {});
-      });
-    }
-    if (!single.ids.empty())
-      k.if_(same(lane, 0u), [&] { store_each(k, code, single, space, one.column(0u), row); });
+    one.store();
   });
   return k.finish();
 }

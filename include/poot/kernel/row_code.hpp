@@ -1,5 +1,5 @@
 #pragma once
-/// One row of a row region at a time, by a workgroup: its reductions, and where its elements are. Row kernels and the rows before
+/// One row of a row region at a time, by a workgroup: its reductions, where its elements are, and how results are stored. Row kernels and the rows before
 /// the products of a contraction kernel are made of it.
 
 #include <poot/kernel/reduce.hpp>
@@ -64,7 +64,38 @@ class row_code {
     code_.end_run();
   }
 
+  /// Stores the outputs among the members: those of whole rows, run by run, then those of one value a row.
+  constexpr void store() {
+    const ir::graph_view& g = code_.graph();
+    output_list whole, single;
+    for (size_t o = 0; o < code_.outputs().size(); ++o) {
+      const uint32 id = code_.outputs()[o];
+      if (is_member(id)) (g.type(id).last() == space().last() ? whole : single).add(g, id, code_.output(o));
+    }
+    if (!whole.ids.empty()) {
+      // runs, and the words in them, do not cross rows where the rows are whole runs
+      const uint32 length = run_length(code_, whole, space());
+      const uint32 step = detail::divides_row(length, space()) ? length : detail::divides_row(whole.pack, space()) ? whole.pack : 1;
+      k_.for_(k_.lane() * word(step), columns(), k_.so_far().workgroup * step, [&](word c) {
+        if (step == 1 && whole.pack > 1) return store_each(k_, code_, whole, space(), column(c), row_ * columns() + c);
+        compute_run(k_, code_, whole, space(), run_at(c, step), row_ * columns() + c, [](uint32) {});
+      });
+    }
+    if (!single.ids.empty())
+      k_.if_(same(k_.lane(), 0u), [&] { store_each(k_, code_, single, space(), column(0u), row_); });
+  }
+  constexpr bool has_outputs() const {
+    for (uint32 id : code_.outputs())
+      if (is_member(id)) return true;
+    return false;
+  }
+
  private:
+  constexpr bool is_member(uint32 id) const {
+    for (uint32 m : members_)
+      if (m == id) return true;
+    return false;
+  }
   static constexpr bool has_argmax(const ir::graph_view& g, view<uint32> members) {
     for (uint32 id : members)
       if (g[id].kind == op::reduce_argmax) return true;

@@ -1,5 +1,6 @@
 #pragma once
-/// The rows that the products of a contraction region read, computed by each workgroup into its shared memory.
+/// The rows that the products of a contraction region read, computed by each workgroup into its shared memory. What others read of
+/// them, or of what makes them, the first workgroup stores.
 ///
 ///   rows[r][c]: the left operand as f32, each element rounded to its own type before; quads where the columns are whole ones
 
@@ -53,6 +54,7 @@ class shared_rows {
     };
     if (runs.is_literal()) k_.if_(same(k_.lane(), 0u), [&] { store_run(0u); });  // rows of one element
     else k_.for_(k_.lane(), runs, k_.so_far().workgroup, store_run);
+    if (one_.has_outputs()) k_.if_(same(k_.group(), 0u), [&] { one_.store(); });
     k_.barrier();
   }
 

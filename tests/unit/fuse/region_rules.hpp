@@ -49,18 +49,22 @@ inline bool stand_beside(const facts& f, const members& m, const fuse::rules& r)
 
 inline bool is_region(const facts& f, const members& m, const fuse::rules& r);
 
-/// Rows in front of products: all that the left operands are made of inside. It alone is a region of rows, all of it is read
-/// inside, and outside it only its last value is, by products of one matrix each.
+/// Rows in front of products: all that the left operands are made of inside. It alone is a region of rows, and of it only its last
+/// value is read by the others, by products of one matrix each. It has results of its own only if a product has some for every row.
 inline bool is_prologue(const facts& f, const members& rows, const std::set<uint32>& inside, const std::vector<uint32>& products, const fuse::rules& r) {
   const std::set<uint32> own(rows.begin(), rows.end());
   if (!r.row_prologue || !r.horizontal || products.empty() || !is_region(f, rows, r)) return false;
   const bool reduces = std::any_of(rows.begin(), rows.end(), [&](uint32 id) { return part_of(f, id) == part::row; });
   if (!reduces || std::any_of(rows.begin(), rows.end(), [&](uint32 id) { return part_of(f, id) == part::contraction; })) return false;
   const uint32 last = f.g.operands(products[0])[0];
+  bool sure = false;  // of a result for every row
+  for (uint32 id : products) sure = sure || extents(f.g.type(id)).back() > 0;
   for (uint32 id : rows) {
-    if (f.is_output[id]) return false;
-    for (uint32 user : f.users[id])
-      if (!own.count(user) && !(id == last && inside.count(user) && std::count(products.begin(), products.end(), user))) return false;
+    if (f.is_output[id] && !sure) return false;
+    for (uint32 user : f.users[id]) {
+      if (own.count(user)) continue;
+      if (!inside.count(user) ? !sure : id != last || !std::count(products.begin(), products.end(), user)) return false;
+    }
     if (part_of(f, id) == part::row && extents(f.g.type(f.g.operands(id)[0])) != extents(f.g.type(last))) return false;
   }
   for (uint32 id : products) {
@@ -81,14 +85,18 @@ inline bool is_region(const facts& f, const members& all, const fuse::rules& r) 
   if (std::any_of(all.begin(), all.end(), [&](uint32 id) { return stands_aside(f, id); })) return stand_beside(f, all, r);
   if (all.size() > r.max_members) return false;
   const std::set<uint32> inside(all.begin(), all.end());
-  std::set<uint32> ahead;  // of the products
-  for (size_t k = all.size(); k-- > 0;)
-    if (const view<uint32> in = f.g.operands(all[k]); ahead.count(all[k])) {
-      for (uint32 id : in)
-        if (inside.count(id)) ahead.insert(id);
-    } else if (part_of(f, all[k]) == part::contraction && inside.count(in[0])) {
-      ahead.insert(in[0]);
-    }
+  std::set<uint32> behind, ahead;  // made of products; what the left operands are joined with otherwise
+  for (uint32 id : all) {
+    bool made = part_of(f, id) == part::contraction;
+    for (uint32 in : f.g.operands(id)) made = made || behind.count(in);
+    if (made) behind.insert(id);
+  }
+  members others;
+  for (uint32 id : all)
+    if (!behind.count(id)) others.push_back(id);
+  for (const members& joined : components(f, others))
+    for (uint32 id : all)
+      if (part_of(f, id) == part::contraction && std::count(joined.begin(), joined.end(), f.g.operands(id)[0])) ahead.insert(joined.begin(), joined.end());
   const members rows(ahead.begin(), ahead.end());
   members m, products;
   for (uint32 id : all)

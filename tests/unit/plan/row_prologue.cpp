@@ -55,6 +55,17 @@ TEST_CASE("one dispatch reads the rows' inputs, keeps the rows nowhere, and coun
   }
 }
 
+TEST_CASE("what others read of the rows is a result of the dispatch") {
+  const plan::program p = planned(norm_and_products(4, 64, "%m : f32[64,4] = transpose %h {perm=[1,0]}\noutput \"m\" = %m\noutput \"s\" = %s\n"));
+  REQUIRE(p.dispatch_count() == 2);
+  const plan::program_view v = p;
+  CHECK(v.launches[0].outputs.count == 4);
+  CHECK(v.launches[0].bytes == 4 * 64 * 4 + 64 * 4 + 64 * 64 * 4 + 16 * 64 * 2 + 4 * 64 * 4 + 4 * 16 * 4 + 4 * 64 * 4 + 4 * 4);
+  CHECK(p.arena_bytes == 4 * 64 * 4);
+  const text t = plan::print(p);
+  CHECK(plan::first_difference(plan::parse(t.str()).view_of(), p.view_of()) == "");
+}
+
 TEST_CASE("its text is parsed back and believed, and says what is done") {
   for (const target& where : {targets::host, targets::cuda_sm80}) {
     const plan::program p = planned(norm_and_products(2, 64), where);
@@ -75,8 +86,9 @@ TEST_CASE("rows stay apart where the options, their number, another reader, a wo
   CHECK(planned(norm_and_products(8, 64)).dispatch_count() == 1);
   CHECK(planned(norm_and_products(9, 64)).dispatch_count() == 2);
   CHECK(declines(planned(norm_and_products(9, 64)), reason::many_rows));
-  CHECK(declines(planned(norm_and_products(4, 64, "output \"h\" = %h\n")), reason::read_elsewhere));
-  CHECK(declines(planned(norm_and_products(4, 64, "output \"s\" = %s\n")), reason::read_elsewhere));
+  std::string residual = norm_and_products(4, 64);  // a step behind the product reads the rows
+  residual.replace(residual.find("add %a, %x"), 10, "add %a, %h");
+  CHECK(declines(planned(residual), reason::read_elsewhere));
 
   // 32 KiB of rows: more than lavapipe's workgroups have beside what reduces, less than CUDA's
   CHECK(planned(norm_and_products(1, 8192), targets::cuda_sm80).dispatch_count() == 1);

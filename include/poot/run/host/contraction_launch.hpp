@@ -246,31 +246,38 @@ class contraction_run {
   storage room_;  ///< windows and result of a convolution
 };
 
-/// The rows that products read, where their launch computes them: once, before the products.
+/// The rows that products read, where their launch computes them: once, before the products. Some of their values may be results.
 class row_prologue {
  public:
-  row_prologue(const plan::program_view& p, view<uint32> members, uint32 left)
-      : left_(left), region_(p.graph, {region_kind::row, members, {&left, 1}}) {}
+  row_prologue(const plan::program_view& p, view<uint32> members, view<uint32> outputs, uint32 left) : left_(left) {
+    vec<uint32> wanted;
+    for (uint32 id : outputs)
+      for (uint32 m : members)
+        if (m == id) wanted.push_back(id), is_result_ = is_result_ || id == left;
+    if (!is_result_) wanted.push_back(left);
+    region_ = region(p.graph, {region_kind::row, members, wanted});
+  }
 
   void prepare(const run_context& c) {
-    const int64 bytes = c.type(left_).bytes();
-    if (rows_.bytes() < bytes) rows_ = storage(bytes);
-    inputs_.clear();
-    for (const tile_input& in : region_.program().inputs) inputs_.push_back(c.at(in.id));
-    result_ = rows_.data();
-    region_.prepare(c.counts, buffers());
+    bindings_.look_up(region_.program(), c);
+    rows_ = c.at(left_);
+    if (!is_result_) {
+      const int64 bytes = c.type(left_).bytes();
+      if (room_.bytes() < bytes) room_ = storage(bytes);
+      rows_ = bindings_.replace_last_output(room_.data());
+    }
+    region_.prepare(c.counts, bindings_.buffers());
   }
-  void run(const run_context& c) const { region_.run_prepared(buffers(), &c.threads); }
-  const char* rows() const { return rows_.data(); }
+  void run(const run_context& c) const { region_.run_prepared(bindings_.buffers(), &c.threads); }
+  const char* rows() const { return rows_; }
 
  private:
-  region_buffers buffers() const { return {inputs_.data(), &result_}; }
-
   uint32 left_;
+  bool is_result_ = false;  ///< the rows themselves are
   region region_;
-  vec<const void*> inputs_;
-  void* result_ = nullptr;
-  storage rows_;
+  region_bindings bindings_;
+  const char* rows_ = nullptr;
+  storage room_;
 };
 
 /// A launch of contractions that read the same A.
@@ -279,7 +286,7 @@ class contraction_launch : public step {
   contraction_launch(const plan::program_view& p, const plan::launch& l) {
     const fuse::contraction_parts all = fuse::parts_of(p.graph, p(l.members));
     left_ = p.graph.operands(all.parts[0].heads[0])[0];
-    if (!all.prologue.empty()) rows_ = std::make_unique<row_prologue>(p, all.prologue, left_);
+    if (!all.prologue.empty()) rows_ = std::make_unique<row_prologue>(p, all.prologue, p(l.outputs), left_);
     for (const fuse::contraction_part& part : all.parts) parts_.emplace_back(p, part, p(l.outputs));
     calls_.reserve(parts_.size());
   }

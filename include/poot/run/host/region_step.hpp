@@ -15,6 +15,11 @@ class region_bindings {
     for (const tile_input& in : p.inputs) inputs_.push_back(in.is_head() ? nullptr : c.at(in.id));
     for (const tile_output& out : p.outputs) outputs_.push_back(c.at(out.id));
   }
+  /// Lets the last output lie elsewhere, and returns where.
+  char* replace_last_output(char* at) {
+    outputs_[outputs_.size() - 1] = at;
+    return at;
+  }
   region_buffers buffers() const { return {inputs_.data(), outputs_.data()}; }
 
  private:
