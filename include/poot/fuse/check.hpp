@@ -52,7 +52,9 @@ class region_check {
     for (uint32 id : members_)
       if (singles_.grouped(id) && alone(id).prologue != alone(members_[0]).prologue) return reason::prologue;
     for (const vec<uint32>& part : parts) {
-      const reason why = !singles_.grouped(part[0]) ? reason::boundary : has_head(g_, part) ? tail(part, parts.size() > 1) : pointwise(part);
+      const region_kind k = alone(part[0]).kind;
+      const bool may_stand = singles_.grouped(part[0]) && k != region_kind::row && k != region_kind::contraction && k != region_kind::reduction;
+      const reason why = !may_stand ? reason::boundary : has_head(g_, part) ? tail(part, parts.size() > 1) : pointwise(part);
       if (why != reason::none) return why;
     }
     for (uint32 id : members_)
@@ -64,7 +66,7 @@ class region_check {
   /// A head, and members of which each reads the one before, which nothing else reads.
   constexpr reason tail(view<uint32> part, bool has_company) {
     const region_kind head = alone(part[0]).kind;
-    if (has_company && !stands_side_by_side(head)) return reason::boundary;
+    if (has_company && head == region_kind::attention) return reason::boundary;
     if (part.size() == 1) return reason::none;
     if (!allowed_.tails || !takes_tail(g_, part[0])) return reason::boundary;
     for (size_t k = 1; k < part.size(); ++k) {

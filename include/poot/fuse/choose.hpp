@@ -120,7 +120,8 @@ constexpr void fuse_tails(const grouping& groups, legality& legal, vec<decline>&
 enum class beside : uint8 { nothing, rows, moves };
 constexpr beside side_of(const grouping& groups, uint32 root) {
   const summary& own = groups.of(root);
-  if (!stands_side_by_side(own.kind) && (own.kind != region_kind::pointwise || own.prologue)) return beside::nothing;
+  const bool computes = own.kind == region_kind::pointwise || own.kind == region_kind::generator;
+  if (!stands_side_by_side(own.kind) && (!computes || own.prologue)) return beside::nothing;
   bool rows = false, is_small = true, reads = false;
   for (uint32 id = root, first = root;;) {
     const op o = groups.g[id].kind;
@@ -135,7 +136,7 @@ constexpr beside side_of(const grouping& groups, uint32 root) {
   return rows ? beside::rows : is_small ? beside::moves : beside::nothing;
 }
 
-/// Ropes and updates of caches, and small movements with small pointwise regions, each with the latest one before it that it
+/// Ropes and updates of caches, and small movements with small pointwise regions and random numbers, each with the latest one before it that it
 /// does not depend on.
 constexpr void fuse_side_by_side(const grouping& groups, legality& legal) {
   const graph_view& g = groups.g;

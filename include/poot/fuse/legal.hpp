@@ -220,7 +220,7 @@ class legality {
   /// Kind and space of the union.
   constexpr verdict unite_kinds(const summary& x, const summary& y) const {
     const bool aside = stands_side_by_side(x.kind) || stands_side_by_side(y.kind);
-    const auto stands = [](region_kind k) { return k == region_kind::pointwise || stands_side_by_side(k); };
+    const auto stands = [](region_kind k) { return k == region_kind::pointwise || k == region_kind::generator || stands_side_by_side(k); };
     if (allowed.side_by_side && allowed.horizontal && aside && stands(x.kind) && stands(y.kind)) {
       verdict v;
       const bool turns = x.kind == region_kind::rope || y.kind == region_kind::rope;

@@ -1,6 +1,6 @@
 #pragma once
-/// Movement: one kernel that copies bits undecoded, whatever the op and the element; beside movements, ropes and small
-/// pointwise regions.
+/// Movement: one kernel that copies bits undecoded, whatever the op and the element; beside movements, ropes, small
+/// pointwise regions and random numbers.
 ///
 ///   one invocation for each word of the result; element e of the result comes from one element of one operand:
 ///   gather       (outer, pick, inner) → (outer, index[pick], inner), an index outside moved inside
@@ -14,6 +14,7 @@
 
 #include <poot/kernel/decode.hpp>
 #include <poot/kernel/pointwise.hpp>
+#include <poot/kernel/random.hpp>
 #include <poot/kernel/rope.hpp>
 
 namespace poot::kernel {
@@ -199,8 +200,10 @@ constexpr kernel movement_kernel(const program_view& p, const launch& l) {
     } else {
       size_t o = 0;
       while (code.outputs()[o] != part.back()) ++o;
-      count = p.graph[part[0]].kind == op::rope ? turn_rows(k, code, part, code.output(o), i)
-                                                : movement_code(k, p, code, part, code.output(o)).build(i);
+      const op head = p.graph[part[0]].kind;
+      count = head == op::rope             ? turn_rows(k, code, part, code.output(o), i)
+              : head == op::random_uniform ? random_elements(k, code, part[0], code.output(o), i)
+                                           : movement_code(k, p, code, part, code.output(o)).build(i);
     }
     if (n + 1 < parts.size()) i = i - count;  // beyond all counts for invocations of an earlier part
   }

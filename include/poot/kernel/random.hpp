@@ -27,21 +27,27 @@ constexpr random_words philox(word c, word offset, word seed) {
 
 }  // namespace detail
 
+/// Makes the elements of counter `i` of `id`; returns how many counters there are.
+constexpr word random_elements(builder& k, region_code& code, uint32 id, buffer_id to, word i) {
+  const view<uint32> in = code.graph().operands(id);
+  const word counters = k.meta({meta_word::what::product, id, 0, code.graph().type(id).rank, 4, 0});
+  k.count_work(counters);
+  const word count = code.shape().count(id);
+  k.if_(below(i, counters), [&] {
+    const word seed = code.get(in[0], {}, {}).bits, offset = code.get(in[1], {}, {}).bits;
+    const detail::random_words w = detail::philox(i, offset, seed);
+    for (uint32 j = 0; j < 4; ++j) {
+      const word at = i * 4u + word(j);
+      k.if_(below(at, count), [&] { k.store(to, at, to_bits(mul(to_float(w.at[j] >> 8u), 0x1p-24f))); });
+    }
+  });
+  return counters;
+}
+
 constexpr kernel random_kernel(const program_view& p, const launch& l) {
   builder k("random_uniform", 64);
   region_code code(k, p, l);
-  const uint32 id = code.members()[0];
-  const view<uint32> in = p.graph.operands(id);
-  const word counters = k.meta({meta_word::what::product, id, 0, p.graph.type(id).rank, 4, 0});
-  const word count = code.shape().count(id), c = k.invocation();
-  k.if_(below(c, counters), [&] {
-    const word seed = code.get(in[0], {}, {}).bits, offset = code.get(in[1], {}, {}).bits;
-    const detail::random_words w = detail::philox(c, offset, seed);
-    for (uint32 j = 0; j < 4; ++j) {
-      const word at = c * 4u + word(j);
-      k.if_(below(at, count), [&] { k.store(code.output(0), at, to_bits(mul(to_float(w.at[j] >> 8u), 0x1p-24f))); });
-    }
-  });
+  random_elements(k, code, code.members()[0], code.output(0), k.invocation());
   return k.finish();
 }
 

@@ -67,7 +67,8 @@ struct program_reader : plan_statements {
   /// Kind and iteration space after one more member.
   static constexpr void shape_of(fuse::partition::region& r, fuse::region_kind kind, const tensor_type& space, bool first) {
     const bool head = kind != fuse::region_kind::pointwise;
-    if (kind == fuse::region_kind::rope && r.kind == fuse::region_kind::movement) r.kind = kind;
+    const bool turns = kind == fuse::region_kind::rope && r.kind == fuse::region_kind::movement;
+    if (turns || (fuse::stands_side_by_side(kind) && r.kind == fuse::region_kind::generator)) r.kind = kind;
     const bool product = kind == fuse::region_kind::contraction && r.kind == fuse::region_kind::row;  // behind a row prologue
     if (first || product || (head && r.kind == fuse::region_kind::pointwise)) {
       r.kind = kind;

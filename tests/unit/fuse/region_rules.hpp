@@ -16,6 +16,7 @@ inline bool stand_beside(const facts& f, const members& m, const fuse::rules& r)
   for (const members& part : parts) {
     int64 again = 0;
     if (!f.computes[part[0]]) return false;
+    if (f.g[part[0]].kind == op::random_uniform && part.size() == 1) continue;
     if (stands_aside(f, part[0])) {
       if (!is_head_with_tail(f, part, r) || (parts.size() > 1 && f.g[part[0]].kind == op::attention)) return false;
       continue;

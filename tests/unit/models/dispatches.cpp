@@ -35,7 +35,7 @@ std::vector<std::pair<std::string, counts>> rows_of_page() {
 }
 
 size_t dispatches(const std::string& family, poot::uint32 layers, poot::int64 tokens, const poot::plan::options& wanted,
-                  const poot::target& where = poot::targets::host, bool is_greedy = false) {
+                  const poot::target& where = poot::targets::host, const poot::tool::sampling* choice = nullptr) {
   const std::vector<poot::uint8> bytes = small_family(family, layers).bytes();
   const auto file = poot::io::gguf::parse({bytes.data(), bytes.size()}, "m.gguf");
   const poot::tool::architecture a = poot::tool::read_architecture(file, 0);
@@ -45,7 +45,7 @@ size_t dispatches(const std::string& family, poot::uint32 layers, poot::int64 to
   step.tokens = tokens;
   step.most_tokens = 64;
   poot::ir::graph g = poot::tool::transformer_graph(a, types, step);
-  if (is_greedy) poot::tool::add_token(g, {});
+  if (choice) poot::tool::add_token(g, *choice);
   return poot::plan::compile(g, where, wanted).dispatch_count();
 }
 
@@ -79,5 +79,10 @@ TEST_CASE("a layer of each family takes the dispatches that docs/models.md says"
 
 TEST_CASE("a token of a llama takes six dispatches a layer, and three for what is around the layers and the choice of the next") {
   for (const poot::target& where : {poot::targets::host, poot::targets::vulkan_lavapipe, poot::targets::vulkan_swiftshader, poot::targets::cuda_sm80, poot::targets::hip_gfx90a})
-    for (poot::uint32 layers : {1u, 2u, 5u}) CHECK(dispatches("llama", layers, 1, {}, where, true) == 6 * layers + 3);
+    for (poot::uint32 layers : {1u, 2u, 5u})
+      for (float temperature : {0.0f, 0.8f}) {  // the likeliest; drawn, with its random numbers beside what the step begins with
+        poot::tool::sampling choice;
+        choice.temperature = temperature;
+        CHECK(dispatches("llama", layers, 1, {}, where, &choice) == 6 * layers + 3);
+      }
 }
