@@ -29,6 +29,7 @@ constexpr fuse::rules region_rules(const target& where, const options& wanted) {
   allowed.fuse_narrow_casts = wanted.fuse_narrow_casts;
   allowed.horizontal = wanted.horizontal;
   allowed.sibling_heads = allowed.side_by_side = allowed.row_prologue = allowed.tails = !wanted.document_rules;
+  if (where.caps.is_processor()) allowed.max_prologue_rows = 1;
   if (where.caps.max_workgroup > 0) allowed.max_prologue_bytes = where.caps.shared_bytes - fuse::reducing_bytes;
   allowed.max_buffers = static_cast<uint32>(where.caps.max_buffers);
   allowed.max_members = static_cast<uint32>(where.caps.max_members);
