@@ -3,6 +3,7 @@
 /// a read, each in order of definition; then sideways between regions that read a value in the same way; then rows before the
 /// products that read them. Ties break on equation id, so a plan never depends on addresses.
 
+#include <poot/core/ascending.hpp>
 #include <poot/core/hash_index.hpp>
 #include <poot/fuse/legal.hpp>
 
@@ -175,12 +176,8 @@ constexpr void fuse_row_prologues(const grouping& groups, legality& legal, vec<d
     if (row == head || groups.of(row).kind != region_kind::row) continue;
     const reason why = is_cheap(groups, row) ? legal.join_prologue(row, head).why : reason::recompute_cost;
     if (why == reason::none) continue;
-    size_t low = 0, high = declines.size();
-    while (low < high) {
-      const size_t middle = (low + high) / 2;
-      if (declines[middle].consumer < id) low = middle + 1;
-      else high = middle;
-    }
+    const auto count = static_cast<uint32>(declines.size());
+    uint32 low = first_not_before(count, [&](uint32 at) { return declines[at].consumer < id; });
     for (; low < declines.size() && declines[low].consumer == id; ++low)
       if (declines[low].producer == left) declines[low].why = why;
   }

@@ -2,6 +2,7 @@
 /// The parts of a contraction region: rows that its products read, where these are computed first, and products that steps read
 /// together, with those steps. Parts share the rows, and nothing else.
 
+#include <poot/core/ascending.hpp>
 #include <poot/fuse/region.hpp>
 
 namespace poot::fuse {
@@ -29,15 +30,7 @@ constexpr contraction_parts parts_of(const graph_view& g, view<uint32> members) 
   vec<uint32> part(count, 0);    // by position: the lowest position of what it is joined with so far
   vec<uint8> behind(count, 0), before(count, 0);  // by position: is it a product or made of one? does it belong to the prologue?
   for (uint32 m = 0; m < count; ++m) part[m] = m;
-  const auto position = [&](uint32 id) {
-    uint32 low = 0, high = count;
-    while (low < high) {
-      const uint32 middle = (low + high) / 2;
-      if (members[middle] < id) low = middle + 1;
-      else high = middle;
-    }
-    return low < count && members[low] == id ? low : count;
-  };
+  const auto position = [&](uint32 id) { return position_in(members, id); };
   const auto join = [&](uint32 m, uint32 at) {
     if (part[at] == part[m]) return;
     const uint32 kept = part[at] < part[m] ? part[at] : part[m], gone = part[at] < part[m] ? part[m] : part[at];

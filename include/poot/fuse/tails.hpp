@@ -7,6 +7,7 @@
 ///
 /// Dispatches of movements and ropes hold several such parts beside each other, and pointwise regions among them.
 
+#include <poot/core/ascending.hpp>
 #include <poot/fuse/region.hpp>
 
 namespace poot::fuse {
@@ -58,13 +59,8 @@ constexpr vec<vec<uint32>> parts_beside(const graph_view& g, view<uint32> member
   vec<vec<uint32>> parts;
   vec<uint32> part_of;  // of the members so far
   const auto part_of_member = [&](uint32 id) {
-    uint32 low = 0, high = static_cast<uint32>(part_of.size());
-    while (low < high) {
-      const uint32 middle = (low + high) / 2;
-      if (members[middle] < id) low = middle + 1;
-      else high = middle;
-    }
-    return low < part_of.size() && members[low] == id ? part_of[low] : count;
+    const uint32 at = position_in(members.subview(0, part_of.size()), id);
+    return at < part_of.size() ? part_of[at] : count;
   };
   for (uint32 id : members) {
     auto own = static_cast<uint32>(parts.size());

@@ -1,6 +1,7 @@
 #pragma once
 /// The pointwise part of a region: what its members are at one position of its space.
 
+#include <poot/core/ascending.hpp>
 #include <poot/ir/evaluate.hpp>
 #include <poot/kernel/arithmetic.hpp>
 #include <poot/kernel/element.hpp>
@@ -60,15 +61,7 @@ class region_code {
   }
 
   /// The position of a member in the list, or the number of members.
-  constexpr size_t find(uint32 id) const {
-    size_t low = 0, high = members().size();
-    while (low < high) {
-      const size_t middle = (low + high) / 2;
-      if (members()[middle] < id) low = middle + 1;
-      else high = middle;
-    }
-    return low < members().size() && members()[low] == id ? low : members().size();
-  }
+  constexpr size_t find(uint32 id) const { return position_in(members(), id); }
 
   /// Gives a member a value that holds from here on: a contraction's sum, the result of a reduction.
   constexpr void fix(uint32 id, const scalar& x) {

@@ -1,6 +1,7 @@
 #pragma once
 /// Builds the tile program of a region from its graph, at load.
 
+#include <poot/core/ascending.hpp>
 #include <poot/run/host/tile_chain.hpp>
 
 namespace poot::run::host {
@@ -34,15 +35,7 @@ class tile_builder {
 
   // ---- values
 
-  bool is_member(uint32 id) const {
-    size_t low = 0, high = region_.members.size();
-    while (low < high) {
-      const size_t middle = (low + high) / 2;
-      if (region_.members[middle] < id) low = middle + 1;
-      else high = middle;
-    }
-    return low < region_.members.size() && region_.members[low] == id;
-  }
+  bool is_member(uint32 id) const { return position_in(region_.members, id) < region_.members.size(); }
 
   /// The node that holds the tile of `id`.
   uint32 root(uint32 id) {
