@@ -35,12 +35,12 @@ std::vector<std::pair<std::string, counts>> rows_of_page() {
 }
 
 size_t dispatches(const std::string& family, poot::uint32 layers, poot::int64 tokens, const poot::plan::options& wanted,
-                  const poot::target& where = poot::targets::host, const poot::tool::sampling* choice = nullptr) {
+                  const poot::target& where = poot::targets::host, const poot::tool::sampling* choice = nullptr, poot::dtype matrices = poot::f32) {
   const std::vector<poot::uint8> bytes = small_family(family, layers).bytes();
   const auto file = poot::io::gguf::parse({bytes.data(), bytes.size()}, "m.gguf");
   const poot::tool::architecture a = poot::tool::read_architecture(file, 0);
   std::vector<poot::tool::weight_type> types;
-  for (const auto& w : poot::tool::model_weights(file, a)) types.push_back({w.name, w.type.element});
+  for (const auto& w : poot::tool::model_weights(file, a)) types.push_back({w.name, w.type.rank > 1 ? matrices : w.type.element});
   poot::tool::model_step step;
   step.tokens = tokens;
   step.most_tokens = 64;
@@ -83,6 +83,6 @@ TEST_CASE("a token of a llama takes six dispatches a layer, and three for what i
       for (float temperature : {0.0f, 0.8f}) {  // the likeliest; drawn, with its random numbers beside what the step begins with
         poot::tool::sampling choice;
         choice.temperature = temperature;
-        CHECK(dispatches("llama", layers, 1, {}, where, &choice) == 6 * layers + 3);
+        for (poot::dtype matrices : {poot::f32, poot::bf16, poot::q8_0}) CHECK(dispatches("llama", layers, 1, {}, where, &choice, matrices) == 6 * layers + 3);
       }
 }
