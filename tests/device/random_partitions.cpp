@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
     const ir::graph drawn = graph_generator(seed).make();
     const runs given = draw_runs(seed, drawn, 2);
     executor& e = *on[seed % on.size()];
-    const ir::graph ready = pass::run_passes(drawn, e.where(), seed % 2 == 0).optimized;
+    const ir::graph ready = pass::run_passes(drawn, e.where(), {.strict = seed % 2 == 0}).optimized;
     plan::options wide;
     wide.fuse_narrow_casts = true;
     std::string why;

@@ -136,7 +136,7 @@ inline std::string disagreement(const ir::graph_view& g, const runs& given, uint
     std::vector<ir::interpretation> want = interpret_runs(g, given);
 
     const bool strict = variant % 8 < 3;
-    const pass::prepared ready = pass::run_passes(g, targets::host, strict, [](const ir::graph_view& after, pass::pass_id id) {
+    const pass::prepared ready = pass::run_passes(g, targets::host, {.strict = strict}, [](const ir::graph_view& after, pass::pass_id id) {
       try {
         ir::verify(after);
       } catch (const error& e) {

@@ -49,6 +49,8 @@ struct device_caps {
   bool pack_rne = false;         ///< packing to f16 rounds to nearest even, subnormals too
   bool rope = false;             ///< there is a kernel for rope
   bool attention = false;        ///< there is a kernel for attention
+  bool matrix_bf16 = false;      ///< subgroups multiply 16 × 16 × 16 bf16 as one, and add in f32
+  bool matrix_f16 = false;       ///< the same of f16
   /// Few invocations step together, as lanes of a processor's vectors: a barrier costs much, and shared memory saves nothing.
   constexpr bool is_processor() const { return subgroup != 0 && subgroup < 16; }
   constexpr bool operator==(const device_caps&) const = default;
@@ -88,7 +90,11 @@ constexpr device_caps gpu_caps(int32 shared_bytes, int32 subgroup) {
           .shared_bytes = shared_bytes, .subgroup = subgroup, .fma_fused = true, .flushes = false, .div_exact = true,
           .sqrt_exact = true, .max_nan = false, .pack_rne = true, .rope = true, .attention = true};
 }
-constexpr target cuda(std::string_view arch) { return {backend::cuda, gpu_caps(48 << 10, 32), arch}; }
+constexpr target with_matrix_units(target t) {
+  t.caps.matrix_bf16 = true;
+  return t;
+}
+constexpr target cuda(std::string_view arch) { return with_matrix_units({backend::cuda, gpu_caps(48 << 10, 32), arch}); }
 constexpr target hip(std::string_view arch, int32 subgroup) { return {backend::hip, gpu_caps(64 << 10, subgroup), arch}; }
 /// A buffer takes one of the 16 descriptors of a tile's DMA, whose lengths are words of 32 bits. It has no workgroups. No
 /// arithmetic was measured, so none is promised.
@@ -108,7 +114,7 @@ inline constexpr target host{backend::host,
 /// Shared memory is that of arrays of a fixed size.
 inline constexpr target cuda_sm80 = detail::cuda("sm_80"), cuda_sm89 = detail::cuda("sm_89"), cuda_sm90a = detail::cuda("sm_90a"),
                         cuda_sm100 = detail::cuda("sm_100"), cuda_sm120 = detail::cuda("sm_120");
-inline constexpr target hip_gfx906 = detail::hip("gfx906", 64), hip_gfx90a = detail::hip("gfx90a", 64),
+inline constexpr target hip_gfx906 = detail::hip("gfx906", 64), hip_gfx90a = detail::with_matrix_units(detail::hip("gfx90a", 64)),
                         hip_gfx1030 = detail::hip("gfx1030", 32);
 /// Mesa 22.3.
 inline constexpr target vulkan_lavapipe{backend::vulkan,

@@ -125,6 +125,8 @@ class region_check {
     }
     if (kind_ == region_kind::contraction && g_.type(head_).element == dtype::f64) return reason::wide_head;
     for (uint32 id : members_)
+      if (is_on_matrix_unit(g_, id)) return reason::matrix_unit;
+    for (uint32 id : members_)
       if (ir::is_contraction(g_[id].kind))
         for (uint32 k = 0; k < g_.operand_count(id); ++k)
           if (const uint32 in = g_.first_operand(id)[k]; is_inside(in) && (k > 0 || !stands_before_products(in)))

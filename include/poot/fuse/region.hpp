@@ -37,7 +37,7 @@ constexpr std::string_view name(region_kind k) {
 /// Why a producer and its consumer are not one region: the first check that failed.
 enum class reason : uint8 {
   none, boundary, spaces_differ, recompute_cost, output_not_full, narrow_cast, select_in_row, non_float_in_row,
-  row_space, two_heads, head_operand, head_space, wide_head, many_rows, read_elsewhere, shared_exceeded, alias, copied_update,
+  row_space, two_heads, head_operand, head_space, wide_head, matrix_unit, many_rows, read_elsewhere, shared_exceeded, alias, copied_update,
   buffer_limit, member_limit, prologue, cycle,
 };
 
@@ -56,6 +56,7 @@ constexpr std::string_view explain(reason r) {
     case reason::head_operand: return "head_operand: a contraction reads its operands from memory, so what makes them runs before";
     case reason::head_space: return "head_space: an epilogue has the extents of its contraction's result";
     case reason::wide_head: return "wide_head: a contraction of f64 takes no epilogue";
+    case reason::matrix_unit: return "matrix_unit: a product of a matrix unit is a dispatch of its own, and its chain another";
     case reason::many_rows: return "many_rows: every workgroup computes all rows of a row prologue, so they are few, and one matrix is multiplied by all of them";
     case reason::read_elsewhere: return "read_elsewhere: what passes on inside a dispatch is read there by nothing else, and outside only where it is stored: rows before products, if a workgroup is sure to run";
     case reason::shared_exceeded: return "shared_exceeded: the rows of a row prologue do not fit the memory of a workgroup";
@@ -148,10 +149,14 @@ constexpr bool is_widening_load(const graph_view& g, uint32 id) {
          row(g[id].type.element).block_bytes > row(g.type(source).element).block_bytes;
 }
 
-/// A product of two matrices whose result is no f64: it may have siblings, and steps behind it.
+/// A product that a matrix unit adds up.
+constexpr bool is_on_matrix_unit(const graph_view& g, uint32 id) { return g[id].kind == op::matmul && g[id].sum.hardware; }
+
+/// A product of two matrices whose result is no f64, and no matrix unit's: it may have siblings, and steps behind it.
 constexpr bool is_plain_product(const graph_view& g, uint32 id) {
   const eqn& e = g[id];
-  return (e.kind == op::matmul || e.kind == op::packed_contraction) && e.operands.count == 2 && e.type.element != dtype::f64;
+  return (e.kind == op::matmul || e.kind == op::packed_contraction) && e.operands.count == 2 && e.type.element != dtype::f64 &&
+         !e.sum.hardware;
 }
 /// May one region hold both products? They read the same rows.
 constexpr bool are_siblings(const graph_view& g, uint32 a, uint32 b) {

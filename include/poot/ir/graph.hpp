@@ -9,11 +9,13 @@
 namespace poot::ir {
 
 /// The order of a sum, as numerics.md defines it: `lanes` partial sums, chunks of `chunk` elements, and whether product
-/// and sum of a contraction round once. Unset (lanes 0) until "reduction and dtype preparation" sets it.
+/// and sum of a contraction round once. `hardware`: a matrix unit adds the products in an order of its own; what is said
+/// beside it is the one of the interpreter. Unset (lanes 0) until "reduction and dtype preparation" sets it.
 struct order {
   uint16 lanes = 0;
   uint16 chunk = 0;
   bool fused = false;
+  bool hardware = false;
   constexpr bool operator==(const order&) const = default;
 };
 

@@ -171,6 +171,7 @@ struct graph_writer {
     if (!(e.sum == order{})) {
       open(attr::order) << "{lanes=" << e.sum.lanes << " chunk=" << e.sum.chunk;
       if (e.sum.fused) out << " fused=1";
+      if (e.sum.hardware) out << " hardware=1";
       out << '}';
     }
     if (braces) out << '}';

@@ -21,6 +21,12 @@ struct prepared {
   record notes;
 };
 
+/// What a caller asks of the passes.
+struct options {
+  bool strict = false;        ///< recognise only what keeps every bit
+  bool matrix_units = false;  ///< products that a matrix unit of the target can compute are left to its order of sums
+};
+
 /// Watches nothing.
 struct no_watch {
   constexpr void operator()(const graph_view&, pass_id) const {}
@@ -51,9 +57,9 @@ constexpr void close_gaps(graph& g) {
 }
 
 /// Requires: a verified graph. Ensures: the same values, bit for bit where no attention was recognised, and every order set.
-/// `strict` recognises only what keeps every bit. `watch` sees the graph after each pass.
+/// `watch` sees the graph after each pass.
 template <class Watch = no_watch>
-constexpr prepared run_passes(const graph_view& traced, const target& where, bool strict = false, Watch watch = {}) {
+constexpr prepared run_passes(const graph_view& traced, const target& where, options wanted = {}, Watch watch = {}) {
   prepared p;
   graph g(traced);
   eqn* const eqns = g.eqns.data();
@@ -67,7 +73,7 @@ constexpr prepared run_passes(const graph_view& traced, const target& where, boo
   made(cse(std::move(g), p.notes), pass_id::cse);
   made(fold_iota(std::move(g), p.notes), pass_id::fold_iota);
   made(recognize_rope(std::move(g), where, p.notes), pass_id::recognize_rope);
-  made(recognize_attention(std::move(g), where, strict, p.notes), pass_id::recognize_attention);
+  made(recognize_attention(std::move(g), where, wanted.strict, p.notes), pass_id::recognize_attention);
   made(dce(std::move(g), p.notes), pass_id::dce);
   const size_t before = p.notes.changed.size();
   if (has_packed_values(g)) made(recognize_packed(std::move(g), p.notes), pass_id::recognize_packed);
@@ -77,7 +83,7 @@ constexpr prepared run_passes(const graph_view& traced, const target& where, boo
   if (p.notes.changed.size() > before) made(dce(std::move(g), p.notes), pass_id::dce);
   else watch(graph_view(g), pass_id::dce);
   made(split_argmax(std::move(g), where, p.notes), pass_id::split_argmax);
-  made(prepare_reductions(std::move(g), where.caps.fma_fused, p.notes), pass_id::prepare_reductions);
+  made(prepare_reductions(std::move(g), where, wanted.matrix_units, p.notes), pass_id::prepare_reductions);
   if (!p.notes.changed.empty()) close_gaps(g);
   p.optimized = std::move(g);
   return p;

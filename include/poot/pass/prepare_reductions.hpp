@@ -3,6 +3,7 @@
 /// Requires: no later pass makes sums. Ensures: every reduce_sum over floats, every contraction and every attention
 /// carries its order.
 
+#include <poot/ir/matrix_unit.hpp>
 #include <poot/pass/rewriter.hpp>
 
 namespace poot::pass {
@@ -12,14 +13,17 @@ inline constexpr ir::order row_order{256, 4096, false};
 /// Chunk along K of a contraction, elements; `fused` is the target's.
 inline constexpr ir::order contraction_order{1, 256, false};
 
-constexpr graph prepare_reductions(graph g, bool fma_is_exact, record& notes) {
+/// `matrix_units`: products that one of the target can compute are left to it.
+constexpr graph prepare_reductions(graph g, const target& where, bool matrix_units, record& notes) {
   bool changed = false;
-  for (eqn& made : g.eqns) {
+  for (uint32 id = 0; id < g.size(); ++id) {
+    eqn& made = g.eqns[id];
     ir::order wanted{};
     if (made.kind == op::reduce_sum && is_float(made.type.element)) wanted = row_order;
     if (ir::is_contraction(made.kind) || made.kind == op::attention) {
       wanted = contraction_order;
-      wanted.fused = fma_is_exact;
+      wanted.fused = where.caps.fma_fused;
+      wanted.hardware = matrix_units && ir::fits_matrix_unit(g, id, where.caps);
     }
     if (made.sum == wanted) continue;
     made.sum = wanted;

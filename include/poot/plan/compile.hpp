@@ -20,7 +20,13 @@ struct options {
   bool horizontal = true;          ///< independent regions that read a value in the same way become one
   bool document_rules = false;     ///< one contraction a region, and movements, ropes and attention alone
   bool strict = false;             ///< chains are recognised only where no bit changes: attention while a row of scores fits the target
+  bool matrix_units = false;       ///< products are left to matrix units where the target has them: other bits (*reordered*); not with `strict`
 };
+
+/// What these options ask of the passes.
+constexpr pass::options pass_options(const options& wanted) {
+  return {.strict = wanted.strict, .matrix_units = wanted.matrix_units && !wanted.strict};
+}
 
 /// What regions these options and the target allow.
 constexpr fuse::rules region_rules(const target& where, const options& wanted) {
@@ -59,6 +65,7 @@ class launch_builder {
     l.kind = r.kind;
     l.members = keep(regions_.members_of(r));
     if (r.kind == fuse::region_kind::attention && g_.attrs(regions_.members[r.members.first])[3] == 0) l.compares = comparison::restructured;
+    if (fuse::is_on_matrix_unit(g_, regions_.members[r.members.first])) l.compares = comparison::reordered;
     l.inputs.first = static_cast<uint32>(p_.ids.size());
     const uint32* const members = regions_.members.data() + r.members.first;
     uint32* const seen = seen_.data();
@@ -260,7 +267,7 @@ constexpr program plan_prepared(ir::graph optimized, const target& where, const 
 constexpr program compile(const graph_view& traced, const target& where, const options& wanted = {}) {
   ir::verify(traced);
   if (!is_countable(traced)) fail(text{} << "compile: graph " << traced.chars(traced.name) << ": " << uncountable);
-  pass::prepared ready = pass::run_passes(traced, where, wanted.strict);
+  pass::prepared ready = pass::run_passes(traced, where, pass_options(wanted));
   program p = plan_prepared(std::move(ready.optimized), where, wanted);
   p.changed = std::move(ready.notes.changed);
   p.declined_numerically = std::move(ready.notes.numerical_declines);

@@ -117,7 +117,7 @@ struct program_explainer {
           out << ", then ";
         }
         if (heads > 1) write_value_name(out << heads << " products of ", g, g.operands(head)[0]);
-        else ir::write_type(out << op_name(g[head]) << " to ", g.type(head), g);
+        else ir::write_type(out << op_name(g[head]) << (fuse::is_on_matrix_unit(g, head) ? " by matrix units to " : " to "), g.type(head), g);
         if (const int64 steps = static_cast<int64>(members.size()) - heads - rows; steps > 0) {
           out << " with ";
           count(steps, "step", "steps");

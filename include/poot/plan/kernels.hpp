@@ -27,7 +27,8 @@ constexpr uint64 hash_region(const program_view& p, const graph_view& g, const l
     const ir::eqn& e = g[members[m]];
     hash_type(members[m]);
     h = mix(h, static_cast<uint64>(e.kind) | static_cast<uint64>(e.sum.lanes) << 16 |
-                   static_cast<uint64>(e.sum.chunk) << 32 | static_cast<uint64>(e.sum.fused) << 8);
+                   static_cast<uint64>(e.sum.chunk) << 32 | static_cast<uint64>(e.sum.fused) << 8 |
+                   static_cast<uint64>(e.sum.hardware) << 9);
     const uint32* const in = g.first_operand(members[m]);
     for (uint32 k = 0; k < e.operands.count; ++k)
       h = g.is_scalar_constant(in[k]) ? mix(mix(h, 0xffffffffu), static_cast<uint64>(g.attrs(in[k])[0])) : mix(h, local[in[k]]);

@@ -93,6 +93,10 @@ struct program_reader : plan_statements {
 
   constexpr program believed(size_t plan) {
     ir::verify(g);
+    subject = "program";
+    for (uint32 id = 0; id < g.size(); ++id)
+      if (g.eqns[id].sum.hardware && !ir::fits_matrix_unit(g, id, told.planned_for.caps))
+        refuse(plan, text("equation %") << id << " has the order of a matrix unit, and the target has none for it");
     const fuse::grouping singles(g);
     add_regions(told.prologue, prologue_places, true, singles);
     add_regions(told.launches, launch_places, false, singles);

@@ -104,13 +104,13 @@ struct frozen_prepared {
 template <auto Model>
 inline constexpr bool is_verified = ir::verify(dsl::frozen<Model>.view());
 
-template <auto Model, target Where, bool Strict>
+template <auto Model, target Where, pass::options Wanted>
 struct prepare_model {
   template <prepared_sizes Capacity>
   using frozen = frozen_prepared<Capacity>;
   constexpr pass::prepared operator()() const {
     static_assert(is_verified<Model>);
-    return pass::run_passes(dsl::frozen<Model>.view(), Where, Strict);
+    return pass::run_passes(dsl::frozen<Model>.view(), Where, Wanted);
   }
   /// Passes drop equations and names, and fold constants.
   static constexpr prepared_sizes capacity() {
@@ -119,8 +119,8 @@ struct prepare_model {
     return {most, 16, most.eqns / 4 + 4, most.eqns / 8 + 2};
   }
 };
-template <auto Model, target Where, bool Strict>
-inline constexpr const auto& prepared_model = ir::freeze<prepare_model<Model, Where, Strict>>;
+template <auto Model, target Where, pass::options Wanted>
+inline constexpr const auto& prepared_model = ir::freeze<prepare_model<Model, Where, Wanted>>;
 
 /// The chosen regions as a constant, for the same reason.
 struct partition_sizes {
@@ -161,10 +161,10 @@ struct partition_model {
   template <partition_sizes Capacity>
   using frozen = frozen_partition<Capacity>;
   constexpr fuse::partition operator()() const {
-    return choose_regions(prepared_model<Model, Where, Wanted.strict>.optimized.view(), Where, Wanted);
+    return choose_regions(prepared_model<Model, Where, pass_options(Wanted)>.optimized.view(), Where, Wanted);
   }
   static constexpr partition_sizes capacity() {
-    const size_t eqns = prepared_model<Model, Where, Wanted.strict>.optimized.sizes.eqns;
+    const size_t eqns = prepared_model<Model, Where, pass_options(Wanted)>.optimized.sizes.eqns;
     return {Wanted.fuse ? eqns / 2 + 2 : eqns, eqns, eqns, Wanted.fuse ? eqns / 2 + 4 : 0};
   }
 };
@@ -176,7 +176,7 @@ struct plan_model {
   template <program_sizes Capacity>
   using frozen = frozen_program<Capacity>;
   constexpr program operator()() const {
-    constexpr const auto& ready = prepared_model<Model, Where, Wanted.strict>;
+    constexpr const auto& ready = prepared_model<Model, Where, pass_options(Wanted)>;
     program p = plan_beside(ready.optimized.view(), Where, chosen_regions<Model, Where, Wanted>.thaw());
     p.changed = view<pass::pass_id>(ready.changed.data(), ready.sizes.passes);
     p.declined_numerically = view<pass::numerical_decline>(ready.numerical_declines.data(), ready.sizes.declines);
@@ -185,7 +185,7 @@ struct plan_model {
   }
   /// Every launch is a region; its ids are its members, what these read, and those of them that are written.
   static constexpr program_sizes capacity() {
-    constexpr const auto& ready = prepared_model<Model, Where, Wanted.strict>.sizes;
+    constexpr const auto& ready = prepared_model<Model, Where, pass_options(Wanted)>.sizes;
     constexpr const auto& regions = chosen_regions<Model, Where, Wanted>.sizes;
     program_sizes most;
     for (size_t i = 0; i < regions.regions; ++i)
@@ -211,7 +211,7 @@ inline constexpr const auto& frozen_plan = ir::freeze<plan_model<Model, Where, W
 /// The plan of `Model` for `Where`: a program_view.
 template <auto Model, target Where, options Wanted = options{}>
 inline constexpr program_view planned =
-    detail::frozen_plan<Model, Where, Wanted>.view(detail::prepared_model<Model, Where, Wanted.strict>.optimized.view());
+    detail::frozen_plan<Model, Where, Wanted>.view(detail::prepared_model<Model, Where, pass_options(Wanted)>.optimized.view());
 
 /// The same plan on the heap, for a device to load.
 template <auto Model, target Where, options Wanted = options{}>

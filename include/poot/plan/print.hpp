@@ -99,6 +99,8 @@ struct program_writer : ir::detail::graph_writer {
     flag("pack_rne", c.pack_rne);
     flag("rope", c.rope);
     flag("attention", c.attention);
+    flag("matrix_bf16", c.matrix_bf16);
+    flag("matrix_f16", c.matrix_f16);
     if (p.planned_for.kind == backend::aie) {
       const aie_caps& t = p.planned_for.tiles;
       out << " columns=" << t.columns << " rows=" << t.rows << " tile_bytes=" << t.tile_bytes << " program_bytes=" << t.program_bytes

@@ -114,6 +114,8 @@ struct plan_statements : ir::detail::graph_reader {
     c.pack_rne = field("pack_rne", 1) != 0;
     c.rope = field("rope", 1) != 0;
     c.attention = field("attention", 1) != 0;
+    c.matrix_bf16 = field("matrix_bf16", 1) != 0;
+    c.matrix_f16 = field("matrix_f16", 1) != 0;
     if (told.planned_for.kind == backend::aie) {
       aie_caps& t = told.planned_for.tiles;
       t.columns = count("columns");

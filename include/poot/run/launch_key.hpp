@@ -37,7 +37,7 @@ struct launch_key {
     facts.push_back(static_cast<int64>(e.kind));
     facts.push_back(static_cast<int64>(e.type.element) << 8 | e.type.rank);
     for (int i = 0; i < e.type.rank; ++i) facts.push_back(e.type.extents[i].code);
-    facts.push_back(static_cast<int64>(e.sum.lanes) << 32 | static_cast<int64>(e.sum.chunk) << 1 | e.sum.fused);
+    facts.push_back(static_cast<int64>(e.sum.lanes) << 32 | static_cast<int64>(e.sum.chunk) << 2 | e.sum.hardware << 1 | e.sum.fused);
     facts.push_back(static_cast<int64>(reinterpret_cast<uintptr_t>(e.custom)));
     const plan::placement& at = p.placements[id];
     facts.push_back(static_cast<int64>(at.where));

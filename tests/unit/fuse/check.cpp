@@ -43,6 +43,13 @@ fuse::rules drawn_rules(poot_tests::fusion_draws& d) {
   return r;
 }
 
+/// A random graph, whose matmuls are those of matrix units in one of four.
+ir::graph drawn_graph(poot_tests::fusion_draws& d, int ops, uint64 seed) {
+  ir::graph g = d.make(ops, seed % 3 == 0);
+  for (ir::eqn& e : g.eqns) e.sum.hardware = seed % 4 == 1 && e.kind == ir::op::matmul;
+  return g;
+}
+
 bool accepts(const ir::graph_view& g, const std::vector<uint32>& region_of, const fuse::rules& r) {
   return fuse::check_partition(g, {region_of.data(), region_of.size()}, r).legal();
 }
@@ -80,7 +87,7 @@ TEST_CASE("agrees with the slow checker on every partition of small graphs") {
   int64 legal = 0, illegal = 0, wrong = 0;
   for (int seed = 0; seed < graphs && !wrong; ++seed) {
     poot_tests::fusion_draws d(1000 + static_cast<uint64>(seed));
-    const ir::graph g = d.make(3 + d.below(most_ops - 2), seed % 3 == 0);
+    const ir::graph g = drawn_graph(d, 3 + d.below(most_ops - 2), static_cast<uint64>(seed));
     const region_rules::facts f(g);
     const fuse::rules r = drawn_rules(d);
     std::vector<uint32> ops;
@@ -116,7 +123,7 @@ TEST_CASE("accepts none of many mutated partitions of larger graphs that the slo
   int64 regions_tried = 0, legal = 0, illegal = 0, wrong = 0;
   for (uint64 seed = 0; regions_tried < wanted && !wrong; ++seed) {
     poot_tests::fusion_draws d(50000 + seed);
-    const ir::graph g = d.make(30 + d.below(31), seed % 3 == 0);
+    const ir::graph g = drawn_graph(d, 30 + d.below(31), seed);
     if (g.size() >= region_rules::most) continue;
     const region_rules::facts f(g);
     const fuse::rules r = drawn_rules(d);

@@ -140,6 +140,9 @@ constexpr twin twins[] = {
     {reason::wide_head, op::matmul, op::neg,
      GRAPH("%x : f64[8,16] = input \"x\"\n%w : f64[16,4] = input \"w\"\n%a : f64[8,4] = matmul %x, %w\n%b : f64[8,4] = neg %a\noutput \"y\" = %b\n"),
      GRAPH("%x : f16[8,16] = input \"x\"\n%w : f32[16,4] = input \"w\"\n%a : f32[8,4] = matmul %x, %w\n%b : f32[8,4] = neg %a\noutput \"y\" = %b\n")},
+    {reason::matrix_unit, op::matmul, op::neg,
+     GRAPH(X "%w : f32[16,4] = input \"w\"\n%a : f32[8,4] = matmul %x, %w {order={lanes=1 chunk=256 hardware=1}}\n%b : f32[8,4] = neg %a\noutput \"y\" = %b\n"),
+     GRAPH(X "%w : f32[16,4] = input \"w\"\n%a : f32[8,4] = matmul %x, %w {order={lanes=1 chunk=256}}\n%b : f32[8,4] = neg %a\noutput \"y\" = %b\n")},
     {reason::alias, op::dynamic_update_slice, op::transpose,
      GRAPH(X "%s : f32[8,16] = state \"s\"\n%i : i32[2] = input \"i\"\n%u : f32[8,16] = dynamic_update_slice %s, %x, %i\n"
              "%b : f32[16,8] = transpose %s {perm=[1,0]}\noutput \"s\" = %u\noutput \"y\" = %b\n"),

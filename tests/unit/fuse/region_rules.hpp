@@ -85,6 +85,7 @@ inline bool is_region(const facts& f, const members& all, const fuse::rules& r) 
   if (all.size() == 1) return true;
   if (std::any_of(all.begin(), all.end(), [&](uint32 id) { return stands_aside(f, id); })) return stand_beside(f, all, r);
   if (all.size() > r.max_members) return false;
+  if (std::any_of(all.begin(), all.end(), [&](uint32 id) { return part_of(f, id) == part::contraction && f.g[id].sum.hardware; })) return false;
   const std::set<uint32> inside(all.begin(), all.end());
   std::set<uint32> behind, ahead;  // made of products; what the left operands are joined with otherwise
   for (uint32 id : all) {

@@ -5,7 +5,7 @@
 using namespace before_after;
 
 namespace {
-constexpr auto prepare = [](ir::graph g, pass::record& notes) { return pass::prepare_reductions(std::move(g), true, notes); };
+constexpr auto prepare = [](ir::graph g, pass::record& notes) { return pass::prepare_reductions(std::move(g), targets::host, false, notes); };
 
 constexpr char sums[] = R"(graph t {
   %x : f32[4,8]   = input "x"
@@ -25,9 +25,10 @@ constexpr char sums[] = R"(graph t {
   output "f" = %f
 })";
 
+constexpr const target& which(bool fused) { return fused ? targets::host : targets::vulkan_lavapipe; }
 constexpr ir::order order_after(uint32 id, bool fused) {
   pass::record notes;
-  const ir::graph made = pass::prepare_reductions(ir::parse(sums), fused, notes);
+  const ir::graph made = pass::prepare_reductions(ir::parse(sums), which(fused), false, notes);
   return made.eqns[id].sum;
 }
 }  // namespace
@@ -43,7 +44,7 @@ TEST_CASE("sets the order of float sums and of every contraction, and of nothing
     const ir::graph g = d.make(20);
     for (bool fused : {false, true}) {
       pass::record notes;
-      const ir::graph made = pass::prepare_reductions(g, fused, notes);
+      const ir::graph made = pass::prepare_reductions(g, which(fused), false, notes);
       for (const ir::eqn& e : made.eqns) {
         ir::order wanted;
         if (e.kind == ir::op::reduce_sum && is_float(e.type.element)) wanted = {256, 4096, false};
@@ -56,7 +57,7 @@ TEST_CASE("sets the order of float sums and of every contraction, and of nothing
 
 TEST_CASE("replaces an order that stands there already") {
   pass::record notes, again;
-  const ir::graph once = pass::prepare_reductions(ir::parse(sums), true, notes), other = pass::prepare_reductions(once, false, again);
+  const ir::graph once = pass::prepare_reductions(ir::parse(sums), which(true), false, notes), other = pass::prepare_reductions(once, which(false), false, again);
   CHECK(other.eqns[7].sum == ir::order{1, 256, false});
   CHECK(notes.changed.size() == 1);
   CHECK(again.changed.size() == 1);

@@ -11,7 +11,7 @@ namespace {
 constexpr target with_kernel = targets::host;
 
 ir::graph prepared_graph(const std::string& body, pass::record& notes, const target& where = with_kernel, bool strict = false) {
-  pass::prepared p = pass::run_passes(parsed(body), where, strict);
+  pass::prepared p = pass::run_passes(parsed(body), where, {.strict = strict});
   ir::verify(p.optimized);
   notes = p.notes;
   return std::move(p.optimized);

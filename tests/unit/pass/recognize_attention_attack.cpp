@@ -291,7 +291,7 @@ TEST_CASE("each kind of change to a chain of attention has the answer in the tab
       std::vector<uint32> placed;
       if (!a.c.build(g, &placed)) continue;
       ++built;
-      const pass::prepared made = pass::run_passes(g, targets::host), strict = pass::run_passes(g, targets::host, true);
+      const pass::prepared made = pass::run_passes(g, targets::host), strict = pass::run_passes(g, targets::host, {.strict = true});
       INFO(std::string(want.name) << ", " << k << "\n" << printed(g) << printed(made.optimized));
       REQUIRE(ir::verify(made.optimized));
       const vec<ir::named_tensor> given = drawn_leaves(g, d, a, want.what == change::mask_without_end || want.what == change::sink_without_end);

@@ -89,7 +89,7 @@ TEST_CASE("20,000 changed chains are the same function in f64, or keep their equ
       continue;
     }
     CHECK(made.notes.chain_declines.empty());
-    const ir::graph kept = pass::run_passes(g, targets::host, true).optimized;  // the chain, or a strict attention: no bit differs
+    const ir::graph kept = pass::run_passes(g, targets::host, {.strict = true}).optimized;  // the chain, or a strict attention: no bit differs
     CHECK(same_values(g, kept, d));
     CHECK(difference_in_f64(kept, made.optimized, values_of(g, d)) == "");
   }

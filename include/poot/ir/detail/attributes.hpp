@@ -61,12 +61,13 @@ constexpr order read_order(text_reader& in) {
   in.expect('{');
   while (!in.take('}')) {
     const size_t where = (in.skip(), in.at);
-    const std::string_view key = in.word("lanes, chunk or fused");
+    const std::string_view key = in.word("lanes, chunk, fused or hardware");
     in.expect('=');
     if (key == "lanes") sum.lanes = static_cast<uint16>(in.integer(0, 65535));
     else if (key == "chunk") sum.chunk = static_cast<uint16>(in.integer(0, 65535));
     else if (key == "fused") sum.fused = in.integer(0, 1) != 0;
-    else in.refuse(where, "an order has lanes, chunk and fused");
+    else if (key == "hardware") sum.hardware = in.integer(0, 1) != 0;
+    else in.refuse(where, "an order has lanes, chunk, fused and hardware");
   }
   return sum;
 }
