@@ -45,7 +45,8 @@ json launch_json(const plan::program_view& p, const plan::launch& l) {
           {"inputs", values_json(p, l.inputs)},
           {"outputs", values_json(p, l.outputs)},
           {"bytes", l.bytes},
-          {"flops", l.flops}};
+          {"flops", l.flops},
+          {"chunks", l.chunks}};
 }
 
 json totals_json(const plan::program_view& p) {

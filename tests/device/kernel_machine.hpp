@@ -71,6 +71,7 @@ class kernel_machine final : public machine {
   struct launch {
     kernel::kernel code;
     dispatch run;
+    uint32 chunks = 1;
   };
 
   static size_t word_size(int64 bytes) { return static_cast<size_t>((bytes + 3) / 4); }
@@ -79,7 +80,7 @@ class kernel_machine final : public machine {
   launch make(const plan::launch& l, const dispatcher& ready) const {
     kernel::kernel k = kernel::generate(p_, l);
     kernel::verify(k, p_.planned_for.caps);
-    return {k, ready(k)};
+    return {k, ready(k), l.chunks};
   }
 
   static std::vector<uint32> stored(const ir::tensor& t) {
@@ -113,7 +114,12 @@ class kernel_machine final : public machine {
     vec<kernel::words> buffers;
     for (uint32 id : k.bindings) buffers.push_back(at(id));
     const uint32 groups = kernel::workgroups(metadata.data(), k.work, k.by_group, k.workgroup);
-    l.run(buffers, metadata, groups);
+    const device_caps& caps = p_.planned_for.caps;
+    const kernel::grid each = kernel::chunk(groups, l.chunks, static_cast<uint32>(caps.max_groups_x), static_cast<uint32>(caps.max_groups_y));
+    if (each.y == 0) fail(text("kernel ") << k.name << ": " << groups << " workgroups are more than " << l.chunks << " chunks hold");
+    if (!k.chunked) return l.run(buffers, metadata, groups);
+    metadata.push_back(0);
+    for (uint32 i = 0; i < l.chunks; ++i, metadata[k.metadata.size()] += each.x * each.y) l.run(buffers, metadata, each.x * each.y);
   }
 
   ir::tensor tensor_at(uint32 value) {

@@ -38,6 +38,7 @@ struct device_caps {
   int32 max_members = 0;         ///< equations of one region: what compiles a kernel takes long over more
   int64 buffer_bytes = 0;        ///< of one buffer that a kernel can reach
   int32 max_groups_x = 0;        ///< workgroups along the first grid axis
+  int32 max_groups_y = 0;        ///< workgroups along the second
   int32 max_workgroup = 0;       ///< invocations of a workgroup
   int32 shared_bytes = 0;        ///< workgroup memory, bytes
   int32 subgroup = 0;            ///< invocations that step together; 0 where there are none
@@ -86,8 +87,8 @@ inline constexpr int32 swiftshader_members = 64;  // it ends the process where a
 
 /// Division and square root as the compilers round them by default; fmax drops a NaN. 4 KiB of arguments.
 constexpr device_caps gpu_caps(int32 shared_bytes, int32 subgroup) {
-  return {.max_buffers = 511, .max_members = kernel_members, .buffer_bytes = word_indexed, .max_groups_x = no_limit, .max_workgroup = 1024,
-          .shared_bytes = shared_bytes, .subgroup = subgroup, .fma_fused = true, .flushes = false, .div_exact = true,
+  return {.max_buffers = 511, .max_members = kernel_members, .buffer_bytes = word_indexed, .max_groups_x = no_limit, .max_groups_y = 65535,
+          .max_workgroup = 1024, .shared_bytes = shared_bytes, .subgroup = subgroup, .fma_fused = true, .flushes = false, .div_exact = true,
           .sqrt_exact = true, .max_nan = false, .pack_rne = true, .rope = true, .attention = true};
 }
 constexpr target with_matrix_units(target t) {
@@ -99,7 +100,7 @@ constexpr target hip(std::string_view arch, int32 subgroup) { return {backend::h
 /// A buffer takes one of the 16 descriptors of a tile's DMA, whose lengths are words of 32 bits. It has no workgroups. No
 /// arithmetic was measured, so none is promised.
 constexpr target aie(std::string_view arch, int32 columns, int32 vector_bits) {
-  return {backend::aie, {.max_buffers = 16, .max_members = 32, .buffer_bytes = word_indexed, .max_groups_x = no_limit}, arch,
+  return {backend::aie, {.max_buffers = 16, .max_members = 32, .buffer_bytes = word_indexed, .max_groups_x = no_limit, .max_groups_y = no_limit}, arch,
           {.columns = columns, .rows = 4, .tile_bytes = 64 << 10, .program_bytes = 16 << 10, .memory_tile_bytes = 512 << 10, .vector_bits = vector_bits}};
 }
 }  // namespace detail
@@ -107,7 +108,7 @@ constexpr target aie(std::string_view arch, int32 columns, int32 vector_bits) {
 /// The CPU this program runs on, whatever its instruction set: that is chosen when a kernel starts. It runs no workgroups.
 inline constexpr target host{backend::host,
                              {.max_buffers = 128, .max_members = 1024, .buffer_bytes = int64{1} << 62, .max_groups_x = detail::no_limit,
-                              .max_workgroup = 0, .shared_bytes = 0, .subgroup = 0, .fma_fused = true, .flushes = false,
+                              .max_groups_y = detail::no_limit, .max_workgroup = 0, .shared_bytes = 0, .subgroup = 0, .fma_fused = true, .flushes = false,
                               .div_exact = true, .sqrt_exact = true, .max_nan = true, .pack_rne = true,
                               .rope = true, .attention = true}};
 
@@ -119,13 +120,13 @@ inline constexpr target hip_gfx906 = detail::hip("gfx906", 64), hip_gfx90a = det
 /// Mesa 22.3.
 inline constexpr target vulkan_lavapipe{backend::vulkan,
                                         {.max_buffers = 31, .max_members = detail::kernel_members, .buffer_bytes = 128 << 20, .max_groups_x = 65535,
-                                         .max_workgroup = 1024, .shared_bytes = 32 << 10, .subgroup = 8, .fma_fused = false,
+                                         .max_groups_y = 65535, .max_workgroup = 1024, .shared_bytes = 32 << 10, .subgroup = 8, .fma_fused = false,
                                          .flushes = false, .div_exact = true, .sqrt_exact = true, .max_nan = false, .pack_rne = true,
                                          .rope = true, .attention = true}};
 /// That of Chromium.
 inline constexpr target vulkan_swiftshader{backend::vulkan,
                                            {.max_buffers = 29, .max_members = detail::swiftshader_members, .buffer_bytes = 1 << 30, .max_groups_x = 65535,
-                                            .max_workgroup = 256, .shared_bytes = 32 << 10, .subgroup = 4, .fma_fused = false,
+                                            .max_groups_y = 65535, .max_workgroup = 256, .shared_bytes = 32 << 10, .subgroup = 4, .fma_fused = false,
                                             .flushes = true, .div_exact = true, .sqrt_exact = true, .max_nan = false, .pack_rne = false,
                                             .rope = true, .attention = true}};
 /// Ryzen AI of the first (XDNA) and second generation (XDNA 2): programs are planned and printed for them, and nothing runs

@@ -274,7 +274,10 @@ class c_family {
 
   constexpr void write_expression(const instruction& in) {
     switch (in.code) {
-      case opcode::group: out_ << group(); return;
+      case opcode::group:
+        out_ << group();
+        if (k_.chunked) out_ << " + meta[" << k_.metadata.size() << ']';  // the first of this chunk
+        return;
       case opcode::lane: out_ << lane(); return;
       case opcode::meta: out_ << "meta[" << in.a << ']'; return;
       case opcode::read: out_ << 'm' << in.a; return;

@@ -28,11 +28,13 @@ constexpr kernel generated_kernel(const program_view& p, const launch& l) {
   return random_kernel(p, l);
 }
 
-/// The kernel of launch `l` of `p`, or of its prologue: the body that its plan says. (The text of a program for the host is
-/// that of its generators: what the host runs is compiled.)
+/// The kernel of launch `l` of `p`, or of its prologue: the body that its plan says, in as many grids as it says. (The text of a
+/// program for the host is that of its generators: what the host runs is compiled.)
 constexpr kernel generate(const program_view& p, const launch& l) {
-  if (l.body == plan::origin::imported && p.planned_for.kind != backend::host) return imported_kernel(p, l);
-  return generated_kernel(p, l);
+  const bool ships = l.body == plan::origin::imported && p.planned_for.kind != backend::host;
+  kernel k = ships ? imported_kernel(p, l) : generated_kernel(p, l);
+  k.chunked = l.chunks > 1;
+  return k;
 }
 
 }  // namespace poot::kernel

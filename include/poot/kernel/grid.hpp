@@ -24,9 +24,19 @@ struct grid {
 /// that runs fewer than that, `most_y` rows, gets a grid of 0 by 0.
 constexpr grid fold(uint32 groups, uint32 most_x, uint32 most_y) {
   if (groups <= most_x) return {groups, 1};
+  if (most_x == 0) return {0, 0};
   const uint32 y = groups / most_x + (groups % most_x != 0);
   if (y > most_y) return {0, 0};
   return {groups / y + (groups % y != 0), y};
+}
+
+/// The grid of each of `chunks` chunks that hold `groups` workgroups together: chunk i begins with workgroup i · x · y. A grid of 0
+/// by 0 where they do not.
+constexpr grid chunk(uint32 groups, uint32 chunks, uint32 most_x, uint32 most_y) {
+  const uint32 each = groups / chunks + (groups % chunks != 0);
+  const grid g = fold(each, most_x, most_y);
+  // numbers of workgroups are words: beyond them stand those of an earlier chunk
+  return uint64{g.x} * g.y * chunks <= uint64{1} << 32 ? g : grid{0, 0};
 }
 
 }  // namespace poot::kernel

@@ -55,8 +55,8 @@ class interpreter {
       : k_(k), buffers_(buffers), metadata_(metadata), wanted_(wanted), width_(k.workgroup) {
     if (buffers.size() != k.buffers.size())
       fail(text{} << "kernel " << k.name << ": has " << k.buffers.size() << " buffers, given are " << buffers.size());
-    if (metadata.size() != k.metadata.size())
-      fail(text{} << "kernel " << k.name << ": has " << k.metadata.size() << " words of metadata, given are " << metadata.size());
+    if (metadata.size() != k.metadata_words())
+      fail(text{} << "kernel " << k.name << ": has " << k.metadata_words() << " words of metadata, given are " << metadata.size());
     for (const function& f : k.functions) frames_.push_back(prepare(f.code));
     frames_.push_back(prepare(k.code));
     for (const shared_array& s : k.shared) {
@@ -384,14 +384,15 @@ class interpreter {
 
 }  // namespace detail
 
-/// Runs workgroups [0, groups). Buffers are in the order of `kernel.buffers`; those that begin at one address are one memory.
+/// Runs workgroups [0, groups), of a chunked kernel [first, first + groups). Buffers are in the order of `kernel.buffers`; those that begin at one address are one memory.
 /// Throws `error` naming the instruction, its equation and the invocation where an index lies outside, a shared element is
 /// read before it is written, a barrier is not reached by all, two invocations race, or an operation has no defined result.
 constexpr void interpret(const kernel& k, view<words> buffers, view<uint32> metadata, uint32 groups, interpretation wanted = {}) {
   check_form(k);
   const float_environment environment(wanted.small);
   detail::interpreter in(k, buffers, metadata, wanted);
-  for (uint32 g = 0; g < groups; ++g) in.run_group(g);
+  const uint32 first = k.chunked ? metadata[metadata.size() - 1] : 0;
+  for (uint32 g = 0; g < groups; ++g) in.run_group(first + g);
 }
 
 }  // namespace poot::kernel

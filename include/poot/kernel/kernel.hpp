@@ -108,7 +108,8 @@ struct meta_word {
 ///
 /// The first words of the metadata count the work, `work` of them, together: invocations (the first invocations of the grid
 /// do them, the last workgroup is cut by the kernel itself), or workgroups if `by_group`. The grid holds at least as many; a
-/// kernel tests its index.
+/// kernel tests its index. A `chunked` kernel runs in several grids: behind its metadata stands one word more, the number of the
+/// first workgroup of a grid.
 struct kernel {
   text name;
   vec<buffer> buffers;           ///< without the metadata
@@ -118,9 +119,11 @@ struct kernel {
   uint32 workgroup = 64;         ///< invocations
   bool by_group = false;
   uint32 work = 1;               ///< words
+  bool chunked = false;
   vec<function> functions;       ///< a function calls earlier ones only
   body code;
 
+  constexpr size_t metadata_words() const { return metadata.size() + chunked; }
   constexpr uint32 reads() const {
     uint32 n = 0;
     for (const buffer& b : buffers) n += b.how == access::read;

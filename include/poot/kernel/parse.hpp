@@ -59,6 +59,7 @@ struct kernel_reader : ir::detail::text_reader {
     subject = kind;
     if (kind == "by_group") made.by_group = true;
     else if (kind == "work") made.work = positive();
+    else if (kind == "chunked") made.chunked = true;
     else if (kind == "read") read_buffer(access::read);
     else if (kind == "write") read_buffer(access::write);
     else if (kind == "read_write") read_buffer(access::read_write);

@@ -2,7 +2,7 @@
 /// Kernel to text: `print(kernel)` writes the form that `parse` reads, one line for each instruction.
 ///
 ///   kernel twice {
-///     workgroup 64
+///     workgroup 64                   behind it by_group, work 2, chunked, where it is so
 ///     read x 0                       a buffer, and the value behind it
 ///     write y 1
 ///     meta product 1 [0,2) / 1       a word of the metadata: of which value, which axes, divided by what
@@ -122,6 +122,7 @@ struct kernel_writer {
   constexpr void write() {
     out << "kernel " << k.name << " {\n  workgroup " << k.workgroup << (k.by_group ? " by_group" : "");
     if (k.work != 1) out << " work " << k.work;
+    if (k.chunked) out << " chunked";
     out << '\n';
     for (uint32 b = 0; b < k.buffers.size(); ++b)
       out << "  " << name(k.buffers[b].how) << ' ' << k.buffers[b].name << ' ' << k.bindings[b] << '\n';

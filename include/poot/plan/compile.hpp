@@ -6,6 +6,7 @@
 #include <poot/ir/attention_memory.hpp>
 #include <poot/ir/verify.hpp>
 #include <poot/pass/pipeline.hpp>
+#include <poot/plan/chunks.hpp>
 #include <poot/plan/countable.hpp>
 #include <poot/plan/imported.hpp>
 #include <poot/plan/kernels.hpp>
@@ -237,6 +238,7 @@ constexpr program plan_beside(const graph_view& g, const target& where, fuse::pa
   count_copying_updates(p, g);
   refuse_missing(p, g);
   choose_bodies(p, g);
+  split_launches(p, g);
   share_kernels(p, g);
   find_sections(p);
   refuse_buffers(p, g);

@@ -19,6 +19,7 @@ constexpr std::string_view difference(const program_view& a, const launch& x, co
   if (x.kernel != y.kernel) return "kernel";
   if (x.bytes != y.bytes) return "bytes";
   if (x.flops != y.flops) return "flops";
+  if (x.chunks != y.chunks) return "chunks";
   return "";
 }
 constexpr bool same(const placement& x, const placement& y) {

@@ -21,14 +21,17 @@ constexpr program unfused_plan(const program& p) {
 
 /// For each launch of `fused`, what it saves against `unfused`, a plan of the same graph.
 constexpr vec<saving> savings(const program_view& fused, const program_view& unfused) {
-  vec<int64> alone(fused.graph.size(), 0);  // bytes that each equation moves in a dispatch of its own
+  vec<saving> alone(fused.graph.size(), {1, 0});  // what each equation takes in a launch of its own
   for (const view<launch>& list : {unfused.launches, unfused.prologue})
     for (const launch& l : list)
-      for (uint32 id : unfused(l.members)) alone[id] = l.bytes / l.members.count;
+      for (uint32 id : unfused(l.members)) alone[id] = {l.chunks, l.bytes / l.members.count};
   vec<saving> all;
   for (const launch& l : fused.launches) {
-    saving s{static_cast<int64>(l.members.count) - 1, -l.bytes};
-    for (uint32 id : fused(l.members)) s.bytes += alone[id];
+    saving s{-int64{l.chunks}, -l.bytes};
+    for (uint32 id : fused(l.members)) {
+      s.dispatches += alone[id].dispatches;
+      s.bytes += alone[id].bytes;
+    }
     all.push_back(s);
   }
   return all;
@@ -174,6 +177,7 @@ struct program_explainer {
     names(l.outputs);
     if (const shipped_kernel s = shipped_of(p, l); s.family != shipped::none) out << "; imported, " << name(s);
     if (l.body == origin::none) out << "; no kernel";
+    if (l.chunks > 1) out << "; in " << l.chunks << " chunks";
     if (saved.dispatches > 0) {
       out << "; saves ";
       count(saved.dispatches, "dispatch", "dispatches");

@@ -53,7 +53,8 @@ constexpr void share_kernels(program& p, const graph_view& g) {
   program_view v = p.view_of();
   v.graph = g;
   for (uint32 i = 0; i < p.launches.size(); ++i) {
-    const uint64 h = hash_region(v, g, p.launches[i], numbers.data());
+    uint64 h = hash_region(v, g, p.launches[i], numbers.data());
+    if (p.launches[i].chunks > 1) h = mix(h, hash_text("chunked"));  // its text adds the first workgroup of a chunk
     size_t at = h & (capacity - 1);
     while (table[at] != 0xffffffffu && p.kernel_table[table[at]].hash != h) at = (at + 1) & (capacity - 1);
     if (table[at] == 0xffffffffu) {

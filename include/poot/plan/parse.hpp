@@ -153,6 +153,7 @@ struct program_reader : plan_statements {
     else if (field_name == "kernel") out << l.kernel;
     else if (field_name == "bytes") out << l.bytes;
     else if (field_name == "flops") out << l.flops;
+    else if (field_name == "chunks") out << l.chunks;
     else {
       program_writer list(p);
       list.write_ids(field_name == "members" ? l.members : field_name == "inputs" ? l.inputs : l.outputs);

@@ -58,7 +58,9 @@ struct program_writer : ir::detail::graph_writer {
     write_ids("members", l.members);
     write_ids("inputs", l.inputs);
     write_ids("outputs", l.outputs);
-    out << " bytes=" << l.bytes << " flops=" << l.flops << "}\n";
+    out << " bytes=" << l.bytes << " flops=" << l.flops;
+    if (l.chunks > 1) out << " chunks=" << l.chunks;
+    out << "}\n";
   }
   constexpr void write_placement(uint32 id) {
     const placement& at = p.placements[id];
@@ -89,7 +91,7 @@ struct program_writer : ir::detail::graph_writer {
     out << "program {\n  target " << poot::name(p.planned_for.kind);
     if (!p.planned_for.arch.view().empty()) out << ' ' << p.planned_for.arch.view();
     out << " {buffers=" << c.max_buffers << " members=" << c.max_members << " buffer_bytes=" << c.buffer_bytes << " groups_x=" << c.max_groups_x
-        << " workgroup=" << c.max_workgroup << " shared=" << c.shared_bytes << " subgroup=" << c.subgroup;
+        << " groups_y=" << c.max_groups_y << " workgroup=" << c.max_workgroup << " shared=" << c.shared_bytes << " subgroup=" << c.subgroup;
     const auto flag = [this](const char* key, bool yes) { out << ' ' << key << '=' << (yes ? 1 : 0); };
     flag("fma", c.fma_fused);
     flag("flushes", c.flushes);

@@ -30,7 +30,8 @@ constexpr std::string_view name(comparison c) {
   return "";
 }
 
-/// One dispatch. Inputs and outputs are values (equations) that it reads from and writes to memory.
+/// One dispatch, or several chunks of its grid where a device cannot start all of it at once. Inputs and outputs are values
+/// (equations) that it reads from and writes to memory.
 struct launch {
   fuse::region_kind kind = fuse::region_kind::pointwise;
   origin body = origin::generated;
@@ -41,6 +42,7 @@ struct launch {
   slice_of outputs{};
   int64 bytes = 0;       ///< read once and written once, dynamic extents at their bound
   int64 flops = 0;
+  uint32 chunks = 1;     ///< dispatches that its workgroups are split into (plan/chunks.hpp)
 };
 
 /// A distinct kernel: launches that differ only in extents and bindings share one.
@@ -122,8 +124,12 @@ struct program_view;
 
 template <class Self>
 struct questions {
-  /// Launches of one step: not the prologue, not views.
-  constexpr size_t dispatch_count() const { return v().launches.size() + v().copies.size(); }
+  /// Dispatches of one step, as a device counts them: a launch is one, or one for each of its chunks; not the prologue, not views.
+  constexpr size_t dispatch_count() const {
+    size_t n = v().copies.size();
+    for (const launch& l : v().launches) n += l.chunks;
+    return n;
+  }
   /// Bytes that one step reads and writes: each region's inputs once and outputs once, dynamic extents at their bound.
   constexpr int64 bytes_moved() const {
     int64 bytes = 0;

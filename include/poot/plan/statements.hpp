@@ -103,6 +103,7 @@ struct plan_statements : ir::detail::graph_reader {
     c.max_members = count("members");
     c.buffer_bytes = field("buffer_bytes", ir::detail::attr_limit);
     c.max_groups_x = count("groups_x");
+    c.max_groups_y = count("groups_y");
     c.max_workgroup = count("workgroup");
     c.shared_bytes = count("shared");
     c.subgroup = count("subgroup");
@@ -148,7 +149,10 @@ struct plan_statements : ir::detail::graph_reader {
     l.outputs = value_list("outputs");
     l.bytes = field("bytes", ir::detail::attr_limit);
     l.flops = field("flops", ir::detail::attr_limit);
-    expect('}');
+    if (!take('}')) {
+      l.chunks = static_cast<uint32>(field("chunks", 0xffffffff, 2));
+      expect('}');
+    }
     if (l.members.count == 0) refuse(where, text("has no member"));
     for (uint32 i = 1; i < l.members.count; ++i)
       if (told.ids[l.members.first + i] <= told.ids[l.members.first + i - 1]) refuse(where, text("the members do not ascend"));

@@ -16,7 +16,7 @@ struct launch_key {
   std::vector<uint32> values;  ///< the value of each number
 
   launch_key(const plan::program_view& p, const plan::launch& l) {
-    facts = {static_cast<int64>(l.kind), static_cast<int64>(l.body), static_cast<int64>(l.compares)};
+    facts = {static_cast<int64>(l.kind), static_cast<int64>(l.body), static_cast<int64>(l.compares), l.chunks};
     for (const ir::slice_of list : {l.inputs, l.members, l.outputs}) {
       facts.push_back(list.count);
       for (uint32 id : p(list)) facts.push_back(number(id));

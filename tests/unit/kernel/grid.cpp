@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 using namespace poot;
+using kernel::chunk;
 using kernel::fold;
 using kernel::grid;
 
@@ -26,4 +27,22 @@ TEST_CASE("a grid holds its workgroups within the device's limits, and less than
         CHECK(uint64{g.x} * g.y >= groups);
         CHECK(uint64{g.x} * g.y < groups + g.y);
       }
+}
+
+TEST_CASE("chunks of equal grids hold all workgroups, each once, and number no other twice") {
+  for (uint32 most_x : {1u, 3u, 7u})
+    for (uint32 most_y : {1u, 2u, 9u})
+      for (uint32 groups = 0; groups < 300; ++groups) {
+        const uint32 most = most_x * most_y, least = groups / most + (groups % most != 0);
+        for (uint32 chunks : {least ? least : 1, least + 1, least + 4}) {
+          const grid g = chunk(groups, chunks, most_x, most_y);
+          CHECK(g.x <= most_x);
+          CHECK((g.y > 0 && g.y <= most_y));
+          CHECK(g.x * g.y * chunks >= groups);
+        }
+        if (least > 1) CHECK(chunk(groups, least - 1, most_x, most_y) == grid{0, 0});
+      }
+  CHECK(chunk(10, 1, 65535, 65535) == fold(10, 65535, 65535));
+  CHECK(chunk(0xf0000000u, 2, 65535, 65535) == grid{65534, 30721});
+  CHECK(chunk(0xffffffffu, 65535, 65535, 65535) == grid{0, 0});  // more than words number, with the rest of the last chunk
 }

@@ -23,7 +23,7 @@ constexpr bool same(const kernel::body& a, const kernel::body& b) {
   return true;
 }
 constexpr bool same(const kernel::kernel& a, const kernel::kernel& b) {
-  if (!(a.name == b.name) || a.workgroup != b.workgroup || a.by_group != b.by_group || a.work != b.work || a.buffers.size() != b.buffers.size() ||
+  if (!(a.name == b.name) || a.workgroup != b.workgroup || a.by_group != b.by_group || a.work != b.work || a.chunked != b.chunked || a.buffers.size() != b.buffers.size() ||
       a.metadata.size() != b.metadata.size() || a.shared.size() != b.shared.size() || a.functions.size() != b.functions.size())
     return false;
   for (uint32 i = 0; i < a.buffers.size(); ++i)

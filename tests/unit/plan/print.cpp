@@ -25,7 +25,7 @@ std::string planned(std::string_view source, bool fuse = true) {
 }
 
 constexpr const char* target_line =
-    "program {\n  target host {buffers=128 members=1024 buffer_bytes=4611686018427387904 groups_x=2147483647 workgroup=0 shared=0 subgroup=0 "
+    "program {\n  target host {buffers=128 members=1024 buffer_bytes=4611686018427387904 groups_x=2147483647 groups_y=2147483647 workgroup=0 shared=0 subgroup=0 "
     "fma=1 flushes=0 div_exact=1 sqrt_exact=1 max_nan=1 pack_rne=1 rope=1 attention=1 matrix_bf16=0 matrix_f16=0}\n";
 
 constexpr const char* two_results =

@@ -122,6 +122,7 @@ inline target target_of(const found_device& d, const measured_arithmetic& m) {
   c.max_members = is_swiftshader ? targets::detail::swiftshader_members : targets::detail::kernel_members;
   c.buffer_bytes = l.maxStorageBufferRange;
   c.max_groups_x = least(l.maxComputeWorkGroupCount[0]);
+  c.max_groups_y = least(l.maxComputeWorkGroupCount[1]);
   c.max_workgroup = least(l.maxComputeWorkGroupInvocations, l.maxComputeWorkGroupSize[0]);
   c.shared_bytes = least(l.maxComputeSharedMemorySize);
   c.subgroup = static_cast<int32>(d.subgroup);
@@ -143,6 +144,7 @@ inline text missing_for(const target& planned, const target& has) {
   if (p.max_buffers > d.max_buffers) return count("max_buffers", p.max_buffers, d.max_buffers);
   if (p.buffer_bytes > d.buffer_bytes) return count("buffer_bytes", p.buffer_bytes, d.buffer_bytes);
   if (p.max_groups_x > d.max_groups_x) return count("max_groups_x", p.max_groups_x, d.max_groups_x);
+  if (p.max_groups_y > d.max_groups_y) return count("max_groups_y", p.max_groups_y, d.max_groups_y);
   if (p.max_workgroup > d.max_workgroup) return count("max_workgroup", p.max_workgroup, d.max_workgroup);
   if (p.shared_bytes > d.shared_bytes) return count("shared_bytes", p.shared_bytes, d.shared_bytes);
   if (p.fma_fused && !d.fma_fused) return count("fma_fused", p.fma_fused, d.fma_fused);

@@ -25,6 +25,7 @@ struct dispatch {
   std::vector<range> buffers;
   uint32 x = 1, y = 1;
   range counts{};  ///< where three words hold the workgroups instead; no buffer: they are x, y and 1
+  bool continues = false;  ///< a chunk of the dispatch before it: they wait for what that waits for, and not for each other
 };
 
 struct transfer {
@@ -98,7 +99,7 @@ class commands {
     const view<range> mine = one.work.kernel ? view<range>(one.work.buffers.data(), one.work.buffers.size()) : view<range>(ends, 2);
     bool waits = false;
     for (const range& r : mine)
-      for (const range& before : touched) waits = waits || r.conflicts_with(before);
+      for (const range& before : touched) waits = waits || (!one.work.continues && r.conflicts_with(before));
     if (waits) {
       constexpr VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
       barrier(c, stages, VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT, stages,

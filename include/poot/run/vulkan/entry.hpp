@@ -165,28 +165,31 @@ class entry {
   void compute_prologue() {
     launches_.load_prologue();
     std::vector<command> list;
-    for (const prepared_launch& l : launches_.prologue) list.push_back(command_for(l));
+    for (const prepared_launch& l : launches_.prologue) append(list, l);
     commands once(context_);
     once.record(list);
     once.run();
   }
 
-  command command_for(const prepared_launch& l) const {
+  /// The dispatches of a launch. Its chunks differ in their metadata only.
+  void append(std::vector<command>& list, const prepared_launch& l) const {
     dispatch d;
     d.kernel = l.code;
+    const auto bind_words = [&] { d.buffers.push_back({words_.handle(), l.words_at, l.word_bytes, false}); };
     for (uint32 i = 0; i < l.bindings.size(); ++i) {
-      if (i == l.reads) d.buffers.push_back(words_of(l));
+      if (i == l.reads) bind_words();
       d.buffers.push_back(memory_.whole(l.bindings[i]));
       d.buffers.back().written = i >= l.reads;
     }
-    if (l.reads == l.bindings.size()) d.buffers.push_back(words_of(l));
+    if (l.reads == l.bindings.size()) bind_words();
     d.x = launches_.groups(l, 0);
     d.y = launches_.groups(l, 1);
     if (l.follows_counts) d.counts = {words_.handle(), l.groups_at, 12, false};
-    return d;
-  }
-  range words_of(const prepared_launch& l) const {
-    return {words_.handle(), l.words_at, 4 * static_cast<int64>(l.metadata.size()), false};
+    for (uint32 i = 0; i < l.chunks; ++i) {
+      list.push_back(d);
+      d.buffers[l.reads].offset += l.step;
+      d.continues = true;
+    }
   }
 
   /// Weights that were loaded need no binding.
@@ -281,7 +284,7 @@ class entry {
         if (bytes) list.push_back(transfer{{carry_in_.handle(), i.offset, bytes, false}, {own_[i.id].handle(), 0, bytes, true}});
       }
     }
-    for (const prepared_launch& l : launches_.main) list.push_back(command_for(l));
+    for (const prepared_launch& l : launches_.main) append(list, l);
     for (const transfer& t : copies_) list.push_back(t);
     for (uint32 k = 0; carries && k < own_results_.size(); ++k)
       if (const int64 bytes = view_.graph.type(view_.graph.outputs[k].value).bytes(); bytes && own_results_[k])

@@ -9,6 +9,8 @@
 #include <poot/run/launch_key.hpp>
 #include <poot/run/vulkan/opened_device.hpp>
 
+#include <algorithm>
+
 namespace poot::run::vulkan {
 
 /// A launch. Its kernel binds the buffers that it reads, its metadata, and the buffers that it writes, in this order.
@@ -20,11 +22,14 @@ struct prepared_launch {
   uint32 work = 1;             ///< words of metadata that count it
   bool by_group = false;       ///< its metadata counts workgroups, not invocations
   bool follows_counts = false; ///< its metadata depends on dynamic extents
+  uint32 chunks = 1;           ///< dispatches, of as many workgroups each
   uint32 reads = 0;
   vec<uint32> bindings;        ///< values
   vec<kernel::meta_word> metadata;
-  int64 words_at = 0;          ///< bytes, in the memory for metadata
-  int64 groups_at = 0;         ///< bytes: three words, the workgroups
+  int64 words_at = 0;          ///< bytes, in the memory for metadata: that of the first chunk
+  int64 word_bytes = 0;        ///< of a chunk's metadata
+  int64 step = 0;              ///< bytes from a chunk's metadata to the next
+  int64 groups_at = 0;         ///< bytes: three words, the workgroups of each chunk
 };
 
 class launches {
@@ -35,7 +40,7 @@ class launches {
     for (const plan::launch& l : p.launches) main.push_back(rest(l));
     prologue_texts_ = std::move(first.texts);
     load(main, rest.texts);
-    each([&](prepared_launch& l) { l.words_at = take_words(l.metadata.size()); });
+    each([&](prepared_launch& l) { place_words(l); });
     each([&](prepared_launch& l) { l.groups_at = 4 * std::exchange(word_count_, word_count_ + 3); });
     words_.resize(static_cast<size_t>(word_count_), 0);
   }
@@ -131,6 +136,7 @@ class launches {
     r.by_group = k.by_group;
     r.work = k.work;
     r.reads = k.reads();
+    r.chunks = l.chunks;
     const device_caps& has = device_.is.caps;
     const auto most = [&](int64 asked, int64 there, const char* capability, const char* what) {
       if (asked > there) refuse(r.equation, text{} << asked << what << ", and the device allows " << there << " (" << capability << ')');
@@ -160,11 +166,17 @@ class launches {
     }
   }
 
-  int64 take_words(size_t count) {
+  /// A chunk's metadata has its first workgroup behind it.
+  void place_words(prepared_launch& l) {
     const auto alignment = static_cast<int64>(device_.open.about().properties.limits.minStorageBufferOffsetAlignment) / 4;
-    const int64 step = alignment > 4 ? alignment : 4, at = (word_count_ + step - 1) / step * step;
-    word_count_ = at + static_cast<int64>(count);
-    return 4 * at;
+    const int64 words = alignment > 4 ? alignment : 4;
+    const auto aligned = [&](int64 count) { return (count + words - 1) / words * words; };
+    const int64 count = static_cast<int64>(l.metadata.size()) + (l.chunks > 1);
+    word_count_ = aligned(word_count_);
+    l.words_at = 4 * word_count_;
+    l.word_bytes = 4 * count;
+    l.step = 4 * aligned(count);
+    word_count_ += aligned(count) * (l.chunks - 1) + count;
   }
 
   void count(const prepared_launch& l, const extent_counts& counts) {
@@ -172,14 +184,19 @@ class launches {
     for (size_t i = 0; i < l.metadata.size(); ++i)
       words[i] = kernel::evaluate(l.metadata[i], p_, [&](uint32 id) { return counts(p_.graph.type(id)); });
     const uint32 all = kernel::workgroups(words, l.work, l.by_group, l.workgroup);
-    const uint32 most_x = device_.open.about().properties.limits.maxComputeWorkGroupCount[0];
-    const uint32 most_y = device_.open.about().properties.limits.maxComputeWorkGroupCount[1];
-    const kernel::grid folded = kernel::fold(all, most_x, most_y);
-    if (folded.y == 0)
-      refuse(l.equation, text{} << all << " workgroups, and the device runs " << uint64{most_x} * most_y << " at once (max_groups_x)");
+    const device_caps& planned = p_.planned_for.caps;
+    const kernel::grid each = kernel::chunk(all, l.chunks, static_cast<uint32>(planned.max_groups_x), static_cast<uint32>(planned.max_groups_y));
+    if (each.y == 0)
+      refuse(l.equation, text{} << all << " workgroups, and the program runs it in " << l.chunks << " chunks of up to " << planned.max_groups_x
+                                << " by " << planned.max_groups_y << " (max_groups_x, max_groups_y)");
+    for (uint32 i = 0; l.chunks > 1 && i < l.chunks; ++i) {
+      uint32* const own = words + i * (l.step / 4);
+      if (i > 0) std::copy_n(words, l.metadata.size(), own);
+      own[l.metadata.size()] = i * each.x * each.y;
+    }
     uint32* const groups = words_.data() + l.groups_at / 4;
-    groups[0] = folded.x;
-    groups[1] = folded.y;
+    groups[0] = each.x;
+    groups[1] = each.y;
     groups[2] = 1;
   }
 
