@@ -162,7 +162,7 @@ ir::graph make_reference(dtype format, bool fused) {
   const int64 transposed[1] = {1};
   g.add_output("contracted", g.apply(ir::op::matmul, {in, 2}, {transposed, 1}, type_of(f32)));
   pass::record notes;
-  return pass::prepare_reductions(std::move(g), fused, notes);
+  return pass::prepare_reductions(std::move(g), target{.caps = {.fma_fused = fused}}, false, notes);
 }
 
 void run_format(dtype format, const executors& on, int64 blocks, counts& c) {

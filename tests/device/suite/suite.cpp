@@ -76,7 +76,7 @@ const std::vector<ir::interpretation>& suite::referenced::on(const device_caps& 
   auto& [key, reference] = *at;
   if (is_new) {
     pass::record notes;
-    reference.ordered = pass::prepare_reductions(made.graph, caps.fma_fused, notes);
+    reference.ordered = pass::prepare_reductions(made.graph, target{.caps = caps}, false, notes);
     reference.results = interpreted(reference.ordered, made, caps);
   }
   return reference.results;

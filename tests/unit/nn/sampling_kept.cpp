@@ -117,7 +117,7 @@ poot::graph kept_graph(int64 rows, int64 count) {
 
 std::vector<floats> interpreted(const poot::graph& g, const floats& x, settings s) {
   poot::pass::record notes;
-  const auto ordered = poot::pass::prepare_reductions(g, true, notes);
+  const auto ordered = poot::pass::prepare_reductions(g, poot::targets::host, false, notes);
   poot::vec<poot::ir::named_tensor> given;
   const auto give = [&](const char* name, const floats& values) {
     poot::ir::tensor t(ordered.eqns[ordered.view_of().find_leaf(name)].type);
