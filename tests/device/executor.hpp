@@ -39,9 +39,10 @@ class executor {
 
 using executors = std::vector<std::unique_ptr<executor>>;
 
-/// Interpreters of kernels, for a device with a fused multiply-add, one without, and one that flushes subnormals.
+/// Interpreters of kernels, for a device with a fused multiply-add, one without, whose grids are small, and one that flushes
+/// subnormals.
 executors kernel_interpreters();
-/// The C++ text of kernels, compiled; empty, with the reason in `why_not`, where there is no compiler.
+/// The C++ text of kernels, compiled, for small grids; empty, with the reason in `why_not`, where there is no compiler.
 executors compiled_texts(std::string& why_not);
 executors hosts();
 /// Every Vulkan device that is found; empty, with the reason in `why_not`, where there is none.

@@ -9,6 +9,13 @@ namespace poot_tests {
 
 namespace {
 
+/// `t` with a grid of few workgroups: what has more runs in chunks.
+target in_chunks(target t) {
+  t.caps.max_groups_x = 3;
+  t.caps.max_groups_y = 2;
+  return t;
+}
+
 class kernel_interpreter final : public executor {
  public:
   kernel_interpreter(std::string like, const target& t) : like_(std::move(like)), target_(t) {}
@@ -100,7 +107,7 @@ class compiled_text final : public executor {
 executors kernel_interpreters() {
   executors all;
   all.push_back(std::make_unique<kernel_interpreter>("cuda_sm80", targets::cuda_sm80));
-  all.push_back(std::make_unique<kernel_interpreter>("vulkan_lavapipe", targets::vulkan_lavapipe));
+  all.push_back(std::make_unique<kernel_interpreter>("vulkan_lavapipe, in chunks", in_chunks(targets::vulkan_lavapipe)));
   all.push_back(std::make_unique<kernel_interpreter>("vulkan_swiftshader", targets::vulkan_swiftshader));
   return all;
 }
@@ -108,7 +115,7 @@ executors kernel_interpreters() {
 executors compiled_texts(std::string& why_not) {
   executors all;
   for (const char* compiler : {"g++", "clang++-19", "clang++", "c++"})
-    if (all.empty() && is_at_hand(compiler)) all.push_back(std::make_unique<compiled_text>(compiler, targets::cuda_sm80));
+    if (all.empty() && is_at_hand(compiler)) all.push_back(std::make_unique<compiled_text>(compiler, in_chunks(targets::cuda_sm80)));
   if (all.empty()) why_not = "none of g++, clang++-19, clang++ and c++ is on PATH";
   return all;
 }

@@ -8,8 +8,8 @@
 
 namespace poot::plan::detail {
 
-/// No kernel of a region takes fewer invocations in a workgroup, nor gives one a smaller tile of a product than 8 by 8, but
-/// for kernels of rows, which take a workgroup each.
+/// No kernel of a region takes fewer invocations in a workgroup, nor gives one a smaller tile of a product than 8 by 8 or 1 by 64,
+/// but for kernels of rows, which take a workgroup each.
 inline constexpr int64 invocations = 64, tile_side = 8;
 
 constexpr int64 rounded_up(int64 count, int64 divide) { return count / divide + (count % divide != 0); }
@@ -35,7 +35,9 @@ constexpr int64 most_workgroups(const graph_view& g, const launch& l, const uint
       for (uint32 id : members) {
         if (!ir::is_contraction(g[id].kind)) continue;
         const tensor_type& t = g.type(id);
-        int64 tiles = limited_product(rounded_up(t.extents[t.rank - 2].bound(), tile_side), rounded_up(t.last().bound(), tile_side));
+        const int64 m = t.extents[t.rank - 2].bound(), n = t.last().bound();
+        const int64 squares = limited_product(rounded_up(m, tile_side), rounded_up(n, tile_side)), lines = limited_product(m, rounded_up(n, invocations));
+        int64 tiles = squares > lines ? squares : lines;
         for (int i = 0; i + 2 < t.rank; ++i) tiles = limited_product(tiles, t.extents[i].bound());
         count += tiles;
       }

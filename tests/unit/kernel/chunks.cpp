@@ -40,6 +40,7 @@ constexpr family_graph graphs[] = {
     {"reduction", "%x : f32[5,7,3] = input \"x\"\n%0 : f32[5,1,3] = reduce_max %x {axis=1}\noutput \"y\" = %0\n"},
     {"contraction", "%x : f32[33,64] = input \"x\"\n%w : f16[50,64] = weight \"w\"\n%0 : f32[33,50] = matmul %x, %w {transpose_b=1}\n%1 : f32[33,50] = neg %0\noutput \"y\" = %1\n"},
     {"contraction of one row", "%x : f32[1,32] = input \"x\"\n%w : q8_0[700,32] = weight \"w\"\n%0 : f32[1,700] = matmul %x, %w {transpose_b=1}\noutput \"y\" = %0\n"},
+    {"contraction of rows one by one", "%x : f32[11,64] = input \"x\"\n%w : f32[3,8,64] = weight \"w\"\n%i : i32[11] = input \"i\"\n%0 : f32[11,8] = indexed_matmul %x, %w, %i\noutput \"y\" = %0\n"},
     {"convolution", "%x : f32[2,3,9,9] = input \"x\"\n%w : f32[4,3,3,3] = weight \"w\"\n%0 : f32[2,4,9,9] = conv2d %x, %w {stride=[1,1] pad=[1,1,1,1] dilation=[1,1] groups=1}\noutput \"y\" = %0\n"},
     {"movement", "%t : f32[40,33] = weight \"t\"\n%i : i32[21] = input \"i\"\n%0 : f32[21,33] = gather %t, %i {axis=0}\n%1 : f32[33,21] = transpose %0 {perm=[1,0]}\noutput \"y\" = %1\n"},
     {"update in place", "%s : f16[30,32] = state \"s\"\n%x : f16[20,32] = input \"x\"\n%a : i32[2] = input \"a\"\n%0 : f16[30,32] = dynamic_update_slice %s, %x, %a\noutput \"s\" = %0\n"},
