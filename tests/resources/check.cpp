@@ -68,7 +68,7 @@ std::vector<table_row> rows_of_programs() {
   std::vector<table_row> rows;
   for (const auto& [name, graph] : poot_tests::resource_programs()) {
     std::vector<plan::program> planned;
-    for (const architecture_of_table& a : architectures) planned.push_back(plan::compile(graph, a.where));
+    for (const architecture_of_table& a : architectures) planned.push_back(plan::compile(graph, a.where, {.matrix_units = true}));
     const auto add = [&](bool prologue, size_t index) {
       table_row made;
       for (const plan::program& p : planned) {
@@ -88,6 +88,7 @@ std::vector<table_row> rows_of_programs() {
     for (size_t i = 0; i < planned[0].launches.size(); ++i) add(false, i);
   }
   for (const poot_tests::sample_kernel& s : poot_tests::sample_kernels()) {
+    if (!s.stands_in(emit::dialect::cuda)) continue;
     table_row made{"sample " + s.name()};
     made.workgroup = s.code.workgroup;
     made.texts.assign(std::size(architectures), std::string(emit::write(s.code, emit::dialect::cuda, {.comments = false}).str()));

@@ -53,6 +53,8 @@ std::vector<std::pair<std::string, poot::ir::graph>> resource_programs() {
                       "%3 : f32[512,512] = matmul %a, %w {transpose_b=1}\n%4 : f32[1,512] = matmul %v, %b {transpose_b=1}\n"
                       "%5 : f32[512,512] = indexed_matmul %a, %e, %i\n"
                       "output \"a\" = %1\noutput \"b\" = %2\noutput \"c\" = %3\noutput \"d\" = %4\noutput \"e\" = %5\n");
+  add("matrix units", "%a : bf16[512,512] = input \"a\"\n%b : bf16[512,512] = weight \"b\"\n%0 : f32[512,512] = matmul %a, %b\n"
+                      "%1 : bf16[512,512] = matmul %a, %b {transpose_b=1}\noutput \"a\" = %0\noutput \"b\" = %1\n");
   add("convolution", "%x : f32[1,16,32,32] = input \"x\"\n%w : f32[32,16,3,3] = weight \"w\"\n"
                      "%y : f32[1,32,32,32] = conv2d %x, %w {stride=[1,1] pad=[1,1,1,1] dilation=[1,1] groups=1}\noutput \"y\" = %y\n");
   add("rope", "%x : f32[5,7,10] = input \"x\"\n%c : f32[7,10] = input \"c\"\n%s : f32[7,10] = input \"s\"\n"

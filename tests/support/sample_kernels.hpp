@@ -1,6 +1,7 @@
 #pragma once
 /// Kernels that together hold every instruction, with what to run them on: values at the edges of every operation.
 
+#include <poot/emit/write.hpp>
 #include <poot/kernel/elementary.hpp>
 
 #include <iterator>
@@ -18,6 +19,14 @@ struct sample_kernel {
   poot::uint32 groups = 1;
 
   std::string name() const { return std::string(code.name.str()); }
+  /// Whether the dialect can spell its product of fragments, for subgroups of that size.
+  bool stands_in(poot::emit::dialect d) const {
+    using poot::emit::dialect;
+    if (code.subgroup == 0 || d == dialect::cpp) return true;
+    for (const poot::kernel::instruction& i : code.code)
+      if (i.code == poot::kernel::opcode::mma_f16) return d == dialect::glsl;
+    return d == (code.subgroup == 32 ? dialect::cuda : dialect::hip);
+  }
 };
 
 namespace sample {
@@ -229,6 +238,30 @@ constexpr poot::kernel::kernel quads() {
   return k.finish();
 }
 
+/// y[16][32] = a[16][16] · b[32][16], twice: a subgroup takes 16 columns.
+constexpr poot::kernel::kernel fragments(std::string_view name, uint32 subgroup, opcode unit) {
+  constexpr uint32 stride = 3;
+  builder k(name, 2 * subgroup);
+  k.take_subgroups(subgroup);
+  k.count_groups();
+  const buffer_id x = k.reads("x", 0), y = k.writes("y", 1);
+  const shared_id a = k.shares("a", type::quad, 16 * stride), b = k.shares("b", type::quad, 32 * stride), sums = k.shares("sums", type::number, 512);
+  const word lane = k.lane(), part = k.subgroup(), row = lane / 2u, at = row * word(stride) + lane % 2u;
+  k.if_(below(k.group(), k.meta({.fixed = 1})), [&] {
+    k.if_(below(lane, 32u), [&] { k.store(a, at, k.load_quad(x, lane)); });
+    k.if_(below(lane, 64u), [&] { k.store(b, at, k.load_quad(x, lane + 32u)); });
+    k.barrier();
+    const auto left = k.load_fragment<type::left>(a, 0u, stride);
+    const auto right = k.load_fragment<type::right>(b, part * word(16 * stride), stride);
+    const auto sum = k.declare(k.no_sums());
+    k.for_(0u, 2u, 1u, [&](word) { k.assign(sum, k.multiply_add(unit, left, right, k.read(sum))); });
+    k.store_fragment(sums, part * 256u, k.read(sum));
+    k.barrier();
+    k.for_(lane, 512u, 2 * subgroup, [&](word i) { k.store(y, i, to_bits(k.load<number>(sums, i))); });
+  });
+  return k.finish();
+}
+
 }  // namespace sample
 
 inline std::vector<sample_kernel> sample_kernels() {
@@ -251,6 +284,15 @@ inline std::vector<sample_kernel> sample_kernels() {
   out.push_back({sample::rows(), {row_values, std::vector<uint32>(6), std::vector<uint32>(48)}, {3}, 4});
   out.push_back({sample::bits(), {row_values, {0, 0}, {0xffffffffu, 0xffffffffu}}, {40}, 2});
   out.push_back({sample::quads(), {row_values, std::vector<uint32>(120), std::vector<uint32>(30)}, {32}, 1});
+  std::vector<uint32> halves(4 * 96);
+  const auto fragments = [&](const char* name, uint32 subgroup, poot::kernel::opcode unit, uint32 one) {
+    const auto half = [one](uint32 i) { return (one + i * 13 % 64) | (i % 3 == 0 ? 0x8000u : 0u); };  // from 1 to 1.5, some below zero
+    for (uint32 i = 0; i < halves.size(); ++i) halves[i] = half(2 * i) | half(2 * i + 1) << 16;
+    out.push_back({sample::fragments(name, subgroup, unit), {halves, std::vector<uint32>(512)}, {1}, 1});
+  };
+  fragments("fragments_bf16_32", 32, poot::kernel::opcode::mma_bf16, 0x3f80);
+  fragments("fragments_bf16_64", 64, poot::kernel::opcode::mma_bf16, 0x3f80);
+  fragments("fragments_f16", 32, poot::kernel::opcode::mma_f16, 0x3c00);
   return out;
 }
 

@@ -63,6 +63,21 @@ class c_family {
   /// The type of four words with members x, y, z, w, and what is written before four words to make one.
   constexpr virtual std::string_view quad_type() const = 0;
   constexpr virtual std::string_view quad_of() const = 0;
+  /// The lines that load and store fragments.
+  constexpr virtual void write_fragment_load(const instruction& in) {
+    out_ << type_of(in.kind) << " v" << id_of(in) << (in.kind == kernel::type::left ? " = poot_mma_left(s" : " = poot_mma_right(s") << in.a << ", ";
+    write_value(in.b);
+    out_ << ", " << in.c << "u, " << lane() << " % " << k_.subgroup << "u);";
+  }
+  constexpr virtual void write_fragment_store(const instruction& in) {
+    out_ << "poot_mma_store(s" << in.a << ", ";
+    write_value(in.b);
+    out_ << ", ";
+    write_value(in.c);
+    out_ << ", " << lane() << " % " << k_.subgroup << "u);";
+  }
+  /// The number of an invocation's subgroup.
+  constexpr virtual void write_subgroup() { out_ << lane() << " / " << k_.subgroup << 'u'; }
   /// Operations on values, and atomic ones.
   constexpr virtual spelling spell(opcode c) const {
     switch (c) {
@@ -101,6 +116,9 @@ class c_family {
       case opcode::and_: return {"", " && ", ""};
       case opcode::or_: return {"", " || ", ""};
       case opcode::not_: return {"!", "", ""};
+      case opcode::mma_zero: return {"poot_mma_zero(", "", ")"};
+      case opcode::mma_bf16: return {"poot_mma_bf16(", ", ", ")"};
+      case opcode::mma_f16: return {"poot_mma_f16(", ", ", ")"};
       case opcode::atomic_and: return {"atomicAnd(&", ", ", ")"};
       case opcode::atomic_or: return {"atomicOr(&", ", ", ")"};
       default: return {};
@@ -147,9 +165,24 @@ class c_family {
       case kernel::type::word: return "uint";
       case kernel::type::flag: return "bool";
       case kernel::type::quad: return quad_type();
+      case kernel::type::left: return "poot_left";
+      case kernel::type::right: return "poot_right";
+      case kernel::type::sums: return "poot_sums";
       case kernel::type::none: break;
     }
     return "void";
+  }
+  constexpr uint32 id_of(const instruction& in) const { return static_cast<uint32>(&in - code_.data()); }
+  /// Value `id` where it is used.
+  constexpr void write_value(uint32 id) {
+    const instruction& in = code_[id];
+    switch (in.code) {
+      case opcode::literal_word: write_word(in.a); return;
+      case opcode::literal_flag: out_ << (in.a ? "true" : "false"); return;
+      case opcode::literal_number: write_number(in.a); return;
+      case opcode::parameter: out_ << 'p' << in.a; return;
+      default: out_ << 'v' << id;
+    }
   }
   /// Whether the kernel moves words of a buffer one at a time, and four at a time.
   constexpr bool moves_words(uint32 buffer) const {
@@ -219,6 +252,9 @@ class c_family {
       case opcode::store: return write_memory('b', in), write_assigned(in.c);
       case opcode::store_quad: return write_memory('q', in), write_assigned(in.c);
       case opcode::shared_store: return write_memory('s', in), write_assigned(in.c);
+      case opcode::mma_left:
+      case opcode::mma_right: return write_fragment_load(in);
+      case opcode::mma_store: return write_fragment_store(in);
       case opcode::atomic_and:
       case opcode::atomic_or: {
         const spelling s = spell(in.code);
@@ -279,6 +315,7 @@ class c_family {
         if (k_.chunked) out_ << " + meta[" << k_.metadata.size() << ']';  // the first of this chunk
         return;
       case opcode::lane: out_ << lane(); return;
+      case opcode::subgroup: return write_subgroup();
       case opcode::meta: out_ << "meta[" << in.a << ']'; return;
       case opcode::read: out_ << 'm' << in.a; return;
       case opcode::load: return write_memory('b', in);
@@ -309,7 +346,7 @@ class c_family {
     const spelling s = spell(in.code);
     const kernel::operand_use uses = kernel::operands_of(in.code);
     out_ << s.before;
-    write_value(in.a);
+    if (uses.a) write_value(in.a);
     if (uses.b) out_ << s.between, write_value(in.b);
     if (uses.c) out_ << s.between, write_value(in.c);
     out_ << s.after;
@@ -332,17 +369,6 @@ class c_family {
     out_ << ';';
   }
 
-  /// Value `id` where it is used.
-  constexpr void write_value(uint32 id) {
-    const instruction& in = code_[id];
-    switch (in.code) {
-      case opcode::literal_word: write_word(in.a); return;
-      case opcode::literal_flag: out_ << (in.a ? "true" : "false"); return;
-      case opcode::literal_number: write_number(in.a); return;
-      case opcode::parameter: out_ << 'p' << in.a; return;
-      default: out_ << 'v' << id;
-    }
-  }
   constexpr void write_word(uint32 bits) {
     if (bits < 65536) out_ << bits << 'u';
     else out_.hex(bits) << 'u';
@@ -366,7 +392,6 @@ class c_family {
     out_ << s.before;
     out_.hex(bits) << 'u' << s.after;
   }
-  constexpr uint32 id_of(const instruction& in) const { return static_cast<uint32>(&in - code_.data()); }
 
   view<instruction> code_;
   int depth_ = 1;

@@ -5,6 +5,7 @@
 ///     extern "C" void poot_kernel(const poot_invocation* at, uint* const* buffers, const uint* meta);
 
 #include <poot/emit/c_family.hpp>
+#include <poot/emit/matrix_unit.hpp>
 
 namespace poot::emit {
 
@@ -20,6 +21,7 @@ class cpp final : public c_family {
   constexpr void begin() override {
     write_title();
     out_ << cpp_prelude << '\n';
+    if (k_.subgroup) write_mma_cpp(out_, k_.subgroup);
     if (k_.shared.empty()) return;
     out_ << "struct poot_shared {\n";
     write_shared("  ");

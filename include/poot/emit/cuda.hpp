@@ -2,6 +2,7 @@
 /// CUDA C++: one function whose parameters are the buffers and the metadata in the order of binding.
 
 #include <poot/emit/c_family.hpp>
+#include <poot/emit/matrix_unit.hpp>
 
 namespace poot::emit {
 
@@ -15,10 +16,15 @@ class cuda : public c_family {
 
  protected:
   constexpr virtual std::string_view prelude() const { return cuda_prelude; }
+  /// The product of two fragments.
+  constexpr virtual std::string_view mma() const { return detail::mma_cuda; }
 
   constexpr void begin() override {
     write_title();
     out_ << prelude() << '\n';
+    if (!k_.subgroup) return;
+    write_mma_layout(out_, k_.subgroup, "__device__ inline");
+    out_ << detail::mma_registers << mma() << '\n';
   }
   /// One workgroup on a multiprocessor is enough: without a number, compilers spill registers rather than hold fewer.
   constexpr void begin_entry() override {

@@ -2,6 +2,7 @@
 /// GLSL 450 for Vulkan: a compute shader whose buffers are bound in set 0.
 
 #include <poot/emit/c_family.hpp>
+#include <poot/emit/matrix_unit.hpp>
 
 namespace poot::emit {
 
@@ -36,6 +37,12 @@ class glsl final : public c_family {
     out_ << "#version 450\n";
     write_title();
     write_float_controls(out_, options_);
+    if (k_.subgroup) {
+      for (std::string_view extension : {"GL_EXT_shader_explicit_arithmetic_types_float16", "GL_KHR_memory_scope_semantics", "GL_KHR_shader_subgroup_basic",
+                                         "GL_NV_cooperative_matrix"})
+        out_ << "#extension " << extension << " : require\n";
+      out_ << mma_glsl_prelude;
+    }
     out_ << "layout(local_size_x = " << k_.workgroup << ") in;\n\n";
     for_each_binding([this](bool metadata, uint32 i, uint32 binding) {
       out_ << "layout(std430, set = 0, binding = " << binding << ") ";
@@ -72,6 +79,20 @@ class glsl final : public c_family {
     return "gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x";
   }
   constexpr std::string_view lane() const override { return "gl_LocalInvocationID.x"; }
+  constexpr void write_subgroup() override { out_ << "gl_SubgroupID"; }
+  constexpr void write_fragment_load(const instruction& in) override {
+    const uint32 id = id_of(in);
+    out_ << type_of(in.kind) << " v" << id << "; coopMatLoadNV(v" << id << ", s" << in.a << ", ";
+    write_value(in.b);
+    out_ << ", " << in.c << "u, " << (in.kind == kernel::type::left ? "false" : "true") << ");";
+  }
+  constexpr void write_fragment_store(const instruction& in) override {
+    out_ << "coopMatStoreNV(";
+    write_value(in.c);
+    out_ << ", s" << in.a << ", ";
+    write_value(in.b);
+    out_ << ", 16u, false);";
+  }
   constexpr std::string_view barrier() const override { return "barrier();"; }  // orders shared memory too
   /// `precise` becomes NoContraction.
   constexpr std::string_view qualifier(opcode c) const override {
@@ -93,6 +114,8 @@ class glsl final : public c_family {
       case opcode::to_bits: return {"floatBitsToUint(", "", ")"};
       case opcode::from_bits: return {"poot_number(", "", ")"};
       case opcode::to_number: return {"poot_number_of(", "", ")"};
+      case opcode::mma_zero: return {"poot_sums(", "", "0.0f)"};
+      case opcode::mma_f16: return {"coopMatMulAddNV(", ", ", ")"};
       case opcode::atomic_and: return {"atomicAnd(", ", ", ")"};
       case opcode::atomic_or: return {"atomicOr(", ", ", ")"};
       default: return c_family::spell(c);

@@ -15,6 +15,7 @@ class hip final : public cuda {
 
  private:
   constexpr std::string_view prelude() const override { return hip_prelude; }
+  constexpr std::string_view mma() const override { return detail::mma_hip; }
   constexpr spelling spell(opcode c) const override {
     switch (c) {
       case opcode::fadd: return {"", " + ", ""};

@@ -42,6 +42,12 @@ struct quad : handle<type::quad> {
   constexpr quad() = default;
   constexpr quad(builder* b, uint32 value) : handle{b, value} {}
 };
+/// Tiles of 16 × 16 that a subgroup holds: operands of a matrix unit, and its sums.
+template <type T>
+struct fragment : handle<T> {
+  constexpr fragment() = default;
+  constexpr fragment(builder* b, uint32 value) : handle<T>{b, value} {}
+};
 struct number : handle<type::number> {
   constexpr number() = default;
   template <std::same_as<float> Float>
@@ -59,6 +65,8 @@ template <>
 inline constexpr type type_of_handle<number> = type::number;
 template <>
 inline constexpr type type_of_handle<quad> = type::quad;
+template <type T>
+inline constexpr type type_of_handle<fragment<T>> = T;
 
 struct buffer_id { uint32 index = 0; };
 struct shared_id { uint32 index = 0; };
@@ -83,6 +91,7 @@ class builder {
   }
   constexpr const kernel& so_far() const { return made_; }
   constexpr void count_groups() { made_.by_group = true; }
+  constexpr void take_subgroups(uint32 invocations) { made_.subgroup = invocations; }
   /// A word of metadata counts work; without this, the first one that was asked for does.
   constexpr void count_work(word w) { counts_.push_back(code_[w.id].a); }
 
@@ -149,10 +158,25 @@ class builder {
   template <class Value>
   constexpr void store(shared_id s, word index, Value value) { emit_store(opcode::shared_store, s.index, index, value); }
 
+  // ---- fragments
+
+  /// Rows m, or n, of 16 elements along K, `stride` quads apart.
+  template <type T>
+  constexpr fragment<T> load_fragment(shared_id s, word index, uint32 stride) {
+    return {this, emit(T == type::left ? opcode::mma_left : opcode::mma_right, T, s.index, use(index), stride)};
+  }
+  constexpr fragment<type::sums> no_sums() { return {this, emit(opcode::mma_zero, type::sums)}; }
+  /// `multiply`: mma_bf16 or mma_f16.
+  constexpr fragment<type::sums> multiply_add(opcode multiply, fragment<type::left> a, fragment<type::right> b, fragment<type::sums> to) {
+    return {this, emit(multiply, type::sums, a.id, b.id, to.id)};
+  }
+  constexpr void store_fragment(shared_id s, word index, fragment<type::sums> value) { emit_store(opcode::mma_store, s.index, index, value); }
+
   // ---- where this invocation is
 
   constexpr word group() { return {this, emit(opcode::group, type::word)}; }
   constexpr word lane() { return {this, emit(opcode::lane, type::word)}; }
+  constexpr word subgroup() { return {this, emit(opcode::subgroup, type::word)}; }
   constexpr word invocation();
 
   // ---- control

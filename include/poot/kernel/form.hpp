@@ -14,6 +14,9 @@ constexpr std::string_view name(type t) {
     case type::word: return "word";
     case type::number: return "number";
     case type::quad: return "quad";
+    case type::left: return "left";
+    case type::right: return "right";
+    case type::sums: return "sums";
   }
   return "";
 }
@@ -57,6 +60,7 @@ constexpr signature signature_of(opcode c) {
     case opcode::literal_word:
     case opcode::group:
     case opcode::lane:
+    case opcode::subgroup:
     case opcode::meta: return {none, none, none, word};
     case opcode::literal_number: return {none, none, none, number};
     case opcode::literal_flag: return {none, none, none, flag};
@@ -82,6 +86,11 @@ constexpr signature signature_of(opcode c) {
     case opcode::store_quad: return {none, word, type::quad, none};
     case opcode::store: case opcode::atomic_and: case opcode::atomic_or: return {none, word, word, none};
     case opcode::shared_load: case opcode::shared_store: return {none, word, none, none};
+    case opcode::mma_left: return {none, word, none, type::left};
+    case opcode::mma_right: return {none, word, none, type::right};
+    case opcode::mma_zero: return {none, none, none, type::sums};
+    case opcode::mma_bf16: case opcode::mma_f16: return {type::left, type::right, type::sums, type::sums};
+    case opcode::mma_store: return {none, word, type::sums, none};
     case opcode::loop: return {word, word, word, word};
     case opcode::branch: return {flag, none, none, none};
     default: return {};
@@ -131,7 +140,7 @@ class form_checker {
       case opcode::select:
         if (code_[now().b].kind != code_[now().c].kind) wrong(text("it chooses between values of two types"));
         gives = code_[now().b].kind;
-        if (gives == type::quad) wrong(text("it chooses between quads"));
+        if (gives == type::quad || is_fragment(gives)) wrong(text("it chooses between ") << (gives == type::quad ? "quads" : "fragments"));
         break;
       case opcode::part:
         if (now().b > 3) wrong(text("part ") << now().b << " of four words");
@@ -195,6 +204,16 @@ class form_checker {
           wrong(text("index ") << index.a << " of shared " << s.name << ", which has " << s.size << " elements");
         break;
       }
+      case opcode::mma_left:
+      case opcode::mma_right:
+      case opcode::mma_store: {
+        if (now().a >= k_.shared.size()) wrong(text("there is no shared array ") << now().a);
+        const shared_array& s = k_.shared[now().a];
+        const type held = now().code == opcode::mma_store ? type::number : type::quad;
+        if (s.kind != held) wrong(text("shared ") << s.name << " holds values of type " << name(s.kind) << ", not " << name(held));
+        if (held == type::quad && (now().c < 2 || now().c > s.size)) wrong(text("rows of two quads, ") << now().c << " apart");
+        break;
+      }
       default: break;
     }
   }
@@ -224,13 +243,15 @@ class form_checker {
         if (code_[now().a].kind != function_->result) wrong(text("the function gives a ") << name(function_->result));
         break;
       case opcode::call: check_call(); break;
-      case opcode::group: case opcode::lane: case opcode::meta: case opcode::load: case opcode::store: case opcode::load_quad: case opcode::store_quad:
+      case opcode::mma_left: case opcode::mma_right: case opcode::mma_zero: case opcode::mma_bf16: case opcode::mma_f16: case opcode::mma_store:
+      case opcode::group: case opcode::lane: case opcode::subgroup: case opcode::meta: case opcode::load: case opcode::store: case opcode::load_quad: case opcode::store_quad:
       case opcode::atomic_and: case opcode::atomic_or: case opcode::shared_load: case opcode::shared_store:
       case opcode::barrier:
         if (function_) wrong(text("a function is of its parameters alone"));
         break;
       default: break;
     }
+    if (k_.subgroup == 0 && (is_of_fragments(now().code) || now().code == opcode::subgroup)) wrong(text("the kernel says no size of subgroups"));
     if (function_ && at_ < function_->parameters.size() && now().code != opcode::parameter)
       wrong(text("parameter ") << at_ << " should stand here");
   }
@@ -269,6 +290,10 @@ class form_checker {
 /// returns true otherwise. Functions call earlier ones only and touch nothing but their parameters.
 constexpr bool check_form(const kernel& k) {
   if (k.workgroup == 0) fail(text("kernel ") << k.name << ": a workgroup has no invocation");
+  if (k.subgroup != 0 && ((k.subgroup != 32 && k.subgroup != 64) || k.workgroup % k.subgroup != 0))
+    fail(text("kernel ") << k.name << ": " << k.workgroup << " invocations in subgroups of " << k.subgroup << ", which are of 32 or 64");
+  for (const shared_array& s : k.shared)
+    if (words_of(s.kind) == 0) fail(text("kernel ") << k.name << ": shared " << s.name << " holds values of type " << name(s.kind));
   bool written = false;
   for (const buffer& b : k.buffers) {
     if (written && b.how == access::read)

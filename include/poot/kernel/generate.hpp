@@ -4,6 +4,7 @@
 #include <poot/kernel/attention.hpp>
 #include <poot/kernel/contraction.hpp>
 #include <poot/kernel/imported.hpp>
+#include <poot/kernel/matrix_unit.hpp>
 #include <poot/kernel/metadata.hpp>
 #include <poot/kernel/movement.hpp>
 #include <poot/kernel/pointwise.hpp>
@@ -19,7 +20,8 @@ constexpr kernel generated_kernel(const program_view& p, const launch& l) {
     case fuse::region_kind::pointwise: return pointwise_kernel(p, l);
     case fuse::region_kind::row: return row_kernel(p, l);
     case fuse::region_kind::reduction: return reduction_kernel(p, l);
-    case fuse::region_kind::contraction: return contraction_kernel(p, l);
+    case fuse::region_kind::contraction:
+      return fuse::is_on_matrix_unit(p.graph, p(l.members)[0]) ? matrix_unit_kernel(p, l) : contraction_kernel(p, l);
     case fuse::region_kind::movement:
     case fuse::region_kind::rope: return movement_kernel(p, l);
     case fuse::region_kind::attention: return attention_kernel(p, l);

@@ -9,7 +9,8 @@
 #include <poot/core/float_environment.hpp>
 #include <poot/core/fma.hpp>
 #include <poot/ir/evaluate.hpp>
-#include <poot/kernel/form.hpp>
+#include <poot/kernel/frame.hpp>
+#include <poot/kernel/touches.hpp>
 
 namespace poot::kernel {
 
@@ -28,37 +29,16 @@ struct interpretation {
 
 namespace detail {
 
-/// Who touched a word since `interval` began: an invocation by its number + 1, nobody, or several.
-struct touches {
-  static constexpr uint32 nobody = 0, several = 0xffffffffu;
-  uint32 interval = 0, reader = nobody, writer = nobody, atomic = nobody;
-};
-
-enum class touch : uint8 { read, write, atomic };
-
-/// Notes a touch; false where it races with an earlier one.
-constexpr bool note(touches& t, uint32 interval, uint32 invocation, touch how) {
-  if (t.interval != interval) t = {interval};
-  const uint32 who = invocation + 1;
-  const auto by_another = [who](uint32 by) { return by != touches::nobody && by != who; };
-  if (by_another(t.writer)) return false;
-  if (how != touch::read && by_another(t.reader)) return false;
-  if (how != touch::atomic && by_another(t.atomic)) return false;
-  uint32& by = how == touch::read ? t.reader : how == touch::write ? t.writer : t.atomic;
-  by = by_another(by) ? touches::several : who;
-  return true;
-}
-
 class interpreter {
  public:
   constexpr interpreter(const kernel& k, view<words> buffers, view<uint32> metadata, interpretation wanted)
-      : k_(k), buffers_(buffers), metadata_(metadata), wanted_(wanted), width_(k.workgroup) {
+      : k_(k), buffers_(buffers), wanted_(wanted), width_(k.workgroup) {
     if (buffers.size() != k.buffers.size())
       fail(text{} << "kernel " << k.name << ": has " << k.buffers.size() << " buffers, given are " << buffers.size());
     if (metadata.size() != k.metadata_words())
       fail(text{} << "kernel " << k.name << ": has " << k.metadata_words() << " words of metadata, given are " << metadata.size());
-    for (const function& f : k.functions) frames_.push_back(prepare(f.code));
-    frames_.push_back(prepare(k.code));
+    for (const function& f : k.functions) frames_.push_back(frame(k, f.code, metadata));
+    frames_.push_back(frame(k, k.code, metadata));
     for (const shared_array& s : k.shared) {
       shared_.push_back(vec<uint32>(s.size * words_of(s.kind)));
       written_.push_back(vec<uint8>(s.size));
@@ -81,45 +61,16 @@ class interpreter {
       for (uint8& element : s) element = 0;
     frame& f = frames_.back();
     for (uint32 i = 0; i < f.code->size(); ++i)
-      if ((*f.code)[i].code == opcode::group) fill(f, i, group);
+      if ((*f.code)[i].code == opcode::group) f.fill(i, group);
     run(f, 0, static_cast<uint32>(f.code->size()), everyone_);
   }
 
  private:
-  /// A body and the value of each of its instructions in each invocation. A function runs once at a time.
-  struct frame {
-    const body* code = nullptr;
-    vec<uint32> ends{};    ///< of each instruction that opens or splits a block, the next one that ends or splits it
-    vec<uint32> rows{};    ///< of each instruction, the row of its first word in `values`
-    vec<uint32> values{};  ///< [words, width]
-  };
-
-  constexpr frame prepare(const body& code) {
-    frame f{&code, block_ends(code), {}, {}};
-    uint32 rows = 0;
-    for (const instruction& i : code) {
-      f.rows.push_back(rows);
-      rows += i.kind == type::quad ? 4 : 1;
-    }
-    f.values.resize(size_t{rows} * width_);
-    for (uint32 i = 0; i < code.size(); ++i) {
-      const instruction& now = code[i];
-      if (is_literal(now.code)) fill(f, i, now.a);
-      if (now.code == opcode::meta) fill(f, i, metadata_[now.a]);
-      if (now.code == opcode::lane)
-        for (uint32 l = 0; l < width_; ++l) row(f, i)[l] = l;
-    }
-    return f;
-  }
   /// Two buffers may be one memory, as where a state is read and updated.
   constexpr uint32 first_with(const uint32* data) const {
     uint32 b = 0;
     while (buffers_[b].data != data) ++b;
     return b;
-  }
-  constexpr uint32* row(frame& f, uint32 i) { return f.values.data() + size_t{f.rows[i]} * width_; }
-  constexpr void fill(frame& f, uint32 i, uint32 bits) {
-    for (uint32 l = 0; l < width_; ++l) row(f, i)[l] = bits;
   }
   template <class F>
   constexpr void each(view<uint32> active, F f) const {
@@ -133,10 +84,20 @@ class interpreter {
     fail(describe(k_, *f.code, i) << ": " << what << ", in invocation " << lane << " of workgroup " << group_);
   }
 
+  constexpr void meet(const frame& f, uint32 i, view<uint32> active) const {
+    if (active.size() == width_) return;
+    wrong(f, i, active[0], text("only ") << active.size() << " of " << width_ << " invocations get here");
+  }
+
   /// Runs instructions [from, to) for the invocations `active`, of which there is one at least.
   constexpr void run(frame& f, uint32 from, uint32 to, view<uint32> active) {
     for (uint32 i = from; i < to; ++i) {
       const instruction& now = (*f.code)[i];
+      if (is_of_fragments(now.code)) {
+        meet(f, i, active);
+        for (uint32 first = 0; first < width_; first += k_.subgroup) run_fragment(f, i, first);
+        continue;
+      }
       switch (now.code) {
         case opcode::loop:
           run_loop(f, i, active);
@@ -146,15 +107,14 @@ class interpreter {
           i = run_branch(f, i, active);
           break;
         case opcode::barrier:
-          if (active.size() != width_)
-            wrong(f, i, active[0], text("only ") << active.size() << " of " << width_ << " invocations get here");
+          meet(f, i, active);
           ++interval_;
           break;
         case opcode::call: call(f, i, active); break;
         case opcode::join:
           for (uint32 p = 0; p < 4; ++p) {
-            const uint32* const given = row(f, (*f.code)[now.b + p].a);
-            each(active, [&](uint32 l) { row(f, i)[p * width_ + l] = given[l]; });
+            const uint32* const given = f.row((*f.code)[now.b + p].a);
+            each(active, [&](uint32 l) { f.row(i)[p * width_ + l] = given[l]; });
           }
           break;
         case opcode::load:
@@ -172,8 +132,8 @@ class interpreter {
 
   constexpr void run_loop(frame& f, uint32 i, view<uint32> active) {
     const instruction& now = (*f.code)[i];
-    uint32* const at = row(f, i);
-    const uint32 *first = row(f, now.a), *end = row(f, now.b), *step = row(f, now.c);
+    uint32* const at = f.row(i);
+    const uint32 *first = f.row(now.a), *end = f.row(now.b), *step = f.row(now.c);
     vec<uint32> live;
     live.reserve(active.size());
     for (uint32 l : active) {
@@ -195,7 +155,7 @@ class interpreter {
 
   /// Returns the end of the branch.
   constexpr uint32 run_branch(frame& f, uint32 i, view<uint32> active) {
-    const uint32* const condition = row(f, (*f.code)[i].a);
+    const uint32* const condition = f.row((*f.code)[i].a);
     const uint32 middle = f.ends[i];
     const bool has_else = (*f.code)[middle].code == opcode::branch_else;
     vec<uint32> taken, other;
@@ -212,13 +172,13 @@ class interpreter {
     frame& called = frames_[now.a];
     const body& code = *called.code;
     for (uint32 p = 0; p < now.c; ++p) {
-      const uint32* const given = row(f, (*f.code)[now.b + p].a);
-      uint32* const parameter = row(called, p);
+      const uint32* const given = f.row((*f.code)[now.b + p].a);
+      uint32* const parameter = called.row(p);
       each(active, [&](uint32 l) { parameter[l] = given[l]; });
     }
     run(called, now.c, static_cast<uint32>(code.size()), active);
-    const uint32* const result = row(called, code.back().a);
-    uint32* const out = row(f, i);
+    const uint32* const result = called.row(code.back().a);
+    uint32* const out = f.row(i);
     each(active, [&](uint32 l) { out[l] = result[l]; });
   }
 
@@ -228,9 +188,9 @@ class interpreter {
     vec<touches>& noted = buffer_touches_[memory_of_[now.a]];
     const bool loads = now.code == opcode::load || now.code == opcode::load_quad;
     const uint32 each_touches = now.code == opcode::load_quad || now.code == opcode::store_quad ? 4 : 1;
-    const uint32* const index = row(f, now.b);
-    uint32* const out = row(f, i);
-    const uint32* const given = loads ? nullptr : row(f, now.c);
+    const uint32* const index = f.row(now.b);
+    uint32* const out = f.row(i);
+    const uint32* const given = loads ? nullptr : f.row(now.c);
     const touch how = loads ? touch::read : now.code == opcode::atomic_and || now.code == opcode::atomic_or ? touch::atomic : touch::write;
     each(active, [&](uint32 l) {
       for (uint32 word = 0; word < each_touches; ++word) {
@@ -253,9 +213,9 @@ class interpreter {
     vec<uint32>& memory = shared_[now.a];
     const bool loads = now.code == opcode::shared_load;
     const uint32 words = words_of(array.kind);
-    const uint32* const index = row(f, now.b);
-    uint32* const out = row(f, i);
-    const uint32* const given = loads ? nullptr : row(f, now.c);
+    const uint32* const index = f.row(now.b);
+    uint32* const out = f.row(i);
+    const uint32* const given = loads ? nullptr : f.row(now.c);
     each(active, [&](uint32 l) {
       const uint32 at = index[l];
       const auto complain = [&](const char* what) {
@@ -275,15 +235,52 @@ class interpreter {
     });
   }
 
+  constexpr void copy(frame& f, uint32 from, uint32 to, view<uint32> active) {
+    for (uint32 w = 0, words = words_of_value((*f.code)[to].kind, k_.subgroup); w < words; ++w)
+      each(active, [&](uint32 l) { f.row(to)[w * width_ + l] = f.row(from)[w * width_ + l]; });
+  }
+
+  /// What a subgroup does as one, from invocation `first` on.
+  constexpr void run_fragment(frame& f, uint32 i, uint32 first) {
+    const instruction& now = (*f.code)[i];
+    const auto words = [&](uint32 id) { return f.fragment(id, first); };
+    if (now.code == opcode::mma_zero) {
+      for (uint32 w = 0; w < fragment_side * fragment_side; ++w) words(i)[w] = 0;
+      return;
+    }
+    if (now.code == opcode::mma_bf16 || now.code == opcode::mma_f16)
+      return multiply_add(now.code == opcode::mma_bf16, words(now.a), words(now.b), words(now.c), words(i));
+    const shared_array& array = k_.shared[now.a];
+    const uint32 at = f.row(now.b)[first], each_has = words_of(array.kind);
+    for (uint32 l = first; l < first + k_.subgroup; ++l)
+      if (f.row(now.b)[l] != at) wrong(f, i, l, text("its subgroup does not agree on the index"));
+    const bool stores = now.code == opcode::mma_store;
+    const footprint all = footprint_of(now);
+    for (uint32 e = 0; e < all.rows * all.length; ++e) {
+      const uint64 element = uint64{at} + uint64{e / all.length} * all.stride + e % all.length;
+      const auto complain = [&](const char* what) { wrong(f, i, first, text("element ") << element << " of shared " << array.name << what); };
+      if (element >= array.size) complain(" is outside");
+      if (!stores && !written_[now.a][element]) complain(" is read before it is written");
+      if (wanted_.races && !note(shared_touches_[now.a][element], interval_, toucher(k_, i, first / k_.subgroup), stores ? touch::write : touch::read))
+        complain(" is touched by another invocation too, with no barrier between");
+      for (uint32 w = 0; w < each_has; ++w) {
+        uint32& memory = shared_[now.a][element * each_has + w];
+        if (stores) memory = words(now.c)[e];
+        else words(i)[e * each_has + w] = memory;
+      }
+      written_[now.a][element] = 1;
+    }
+  }
+
   /// Instructions that touch nothing but values.
   constexpr void compute(frame& f, uint32 i, view<uint32> active) {
     using namespace ieee;
     const instruction& now = (*f.code)[i];
     const operand_use uses = operands_of(now.code);
-    uint32* const out = row(f, i);
-    const uint32* const a = uses.a ? row(f, now.a) : nullptr;
-    const uint32* const b = uses.b ? row(f, now.b) : nullptr;
-    const uint32* const c = uses.c ? row(f, now.c) : nullptr;
+    uint32* const out = f.row(i);
+    const uint32* const a = uses.a ? f.row(now.a) : nullptr;
+    const uint32* const b = uses.b ? f.row(now.b) : nullptr;
+    const uint32* const c = uses.c ? f.row(now.c) : nullptr;
     const auto one = [&](auto op) { each(active, [&](uint32 l) { out[l] = op(a[l]); }); };
     const auto two = [&](auto op) { each(active, [&](uint32 l) { out[l] = op(a[l], b[l]); }); };
     const auto numbers = [&](auto op) { two([&](uint32 x, uint32 y) { return ieee::to_bits(op(ieee::from_bits(x), ieee::from_bits(y))); }); };
@@ -347,7 +344,7 @@ class interpreter {
         break;
       case opcode::select: each(active, [&](uint32 l) { out[l] = a[l] ? b[l] : c[l]; }); break;
       case opcode::part: {
-        const uint32* const from = row(f, now.a) + size_t{now.b} * width_;
+        const uint32* const from = f.row(now.a) + size_t{now.b} * width_;
         each(active, [&](uint32 l) { out[l] = from[l]; });
         break;
       }
@@ -355,24 +352,15 @@ class interpreter {
       case opcode::from_bits:
       case opcode::to_word:
       case opcode::variable:
-      case opcode::read: {
-        const uint32* const from = row(f, now.a);
-        each(active, [&](uint32 l) { out[l] = from[l]; });
-        break;
-      }
-      case opcode::assign: {
-        uint32* const variable = row(f, now.a);
-        each(active, [&](uint32 l) { variable[l] = b[l]; });
-        break;
-      }
+      case opcode::read: copy(f, now.a, i, active); break;
+      case opcode::assign: copy(f, now.b, now.a, active); break;
       default: break;  // values that were filled in before, and arguments
     }
   }
 
   const kernel& k_;
   view<words> buffers_;
-  view<uint32> metadata_;
-  interpretation wanted_;
+    interpretation wanted_;
   uint32 width_, group_ = 0, interval_ = 0;
   vec<frame> frames_;  ///< of the functions, then of the kernel
   vec<vec<uint32>> shared_;

@@ -10,17 +10,20 @@
 
 namespace poot::kernel {
 
-/// What a value is. Signed integers are words whose operations say so.
-enum class type : uint8 { none, flag, word, number, quad };  // bool, u32, f32, four u32 that move together
+/// What a value is. Signed integers are words whose operations say so. Fragments are tiles of 16 × 16 that the invocations of a
+/// subgroup hold together, each a part that no kernel knows: of the operands of a product 16-bit floats, of its sums f32.
+enum class type : uint8 { none, flag, word, number, quad, left, right, sums };  // bool, u32, f32, four u32 that move together; fragments
+
+constexpr bool is_fragment(type t) { return t >= type::left; }
 
 /// Words that a value of the type takes in memory.
-constexpr uint32 words_of(type t) { return t == type::none ? 0 : t == type::quad ? 4 : 1; }
+constexpr uint32 words_of(type t) { return t == type::none || is_fragment(t) ? 0 : t == type::quad ? 4 : 1; }
 
 enum class opcode : uint8 {
   // immediate: `a` holds the bits
   literal_word, literal_number, literal_flag,
-  // where this invocation is: workgroup in the grid, invocation in the workgroup
-  group, lane,
+  // where this invocation is: workgroup in the grid, invocation in the workgroup, and its subgroup there
+  group, lane, subgroup,
   // word `a` of the launch's metadata
   meta,
   // words, wrapping; the divisor of a division is not zero, nor -1 under the lowest value; a shift counts less than 32
@@ -42,6 +45,10 @@ enum class opcode : uint8 {
   load_quad, store_quad,
   // memory of the workgroup: array `a`, index `b`, value `c`
   shared_load, shared_store,
+  // fragments, by all invocations of a workgroup, at one index in each subgroup: a left operand [m][k] or a right one [n][k] from
+  // array `a` of quads, whose rows of two quads begin at `b`, `b` + `c`, …; sums of nothing; left `a` times right `b` added to sums
+  // `c`, their elements bf16 or f16; sums `c` to array `a` of numbers, [m][n] from `b` on
+  mma_left, mma_right, mma_zero, mma_bf16, mma_f16, mma_store,
   // variables: `variable` begins with `a`; `read` of variable `a`; `assign` gives variable `a` the value `b`
   variable, read, assign,
   // for (u32 i = a; i < b; i += c): the value is i
@@ -117,6 +124,7 @@ struct kernel {
   vec<meta_word> metadata;
   vec<shared_array> shared;
   uint32 workgroup = 64;         ///< invocations
+  uint32 subgroup = 0;           ///< invocations that share fragments, 32 or 64; 0 in a kernel without
   bool by_group = false;
   uint32 work = 1;               ///< words
   bool chunked = false;
@@ -136,6 +144,9 @@ struct kernel {
   }
 };
 
+/// What the invocations of a subgroup do as one.
+constexpr bool is_of_fragments(opcode c) { return c >= opcode::mma_left && c <= opcode::mma_store; }
+
 /// Whether the `c` values from `b` on, arguments that stand right before, are its operands.
 constexpr bool takes_arguments(opcode c) { return c == opcode::call || c == opcode::join; }
 
@@ -150,6 +161,8 @@ constexpr operand_use operands_of(opcode c) {
     case opcode::literal_flag:
     case opcode::group:
     case opcode::lane:
+    case opcode::subgroup:
+    case opcode::mma_zero:
     case opcode::meta:
     case opcode::read:
     case opcode::loop_end:
@@ -175,14 +188,19 @@ constexpr operand_use operands_of(opcode c) {
     case opcode::argument: return {true, false, false};
     case opcode::ffma:
     case opcode::select:
+    case opcode::mma_bf16:
+    case opcode::mma_f16:
     case opcode::loop: return {true, true, true};
     case opcode::load:
     case opcode::load_quad:
+    case opcode::mma_left:
+    case opcode::mma_right:
     case opcode::shared_load: return {false, true, false};
     case opcode::store:
     case opcode::store_quad:
     case opcode::atomic_and:
     case opcode::atomic_or:
+    case opcode::mma_store:
     case opcode::shared_store: return {false, true, true};
     case opcode::assign: return {false, true, false};
     default: return {true, true, false};
@@ -191,11 +209,11 @@ constexpr operand_use operands_of(opcode c) {
 
 constexpr std::string_view name(opcode c) {
   constexpr std::string_view names[] = {
-      "literal_word", "literal_number", "literal_flag", "group", "lane", "meta", "add", "sub", "mul", "mul_high", "div", "rem",
+      "literal_word", "literal_number", "literal_flag", "group", "lane", "subgroup", "meta", "add", "sub", "mul", "mul_high", "div", "rem",
       "div_signed", "bit_and", "bit_or", "bit_xor", "bit_not", "shl", "shr", "shr_signed", "less", "less_signed", "equal", "fadd",
       "fsub", "fmul", "fdiv", "fsqrt", "ffma", "ffloor", "fless", "fless_equal", "fequal", "to_bits", "from_bits", "to_number",
       "to_int", "to_word", "and", "or", "not", "select", "part", "join", "load", "store", "atomic_and", "atomic_or", "load_quad",
-      "store_quad", "shared_load", "shared_store",
+      "store_quad", "shared_load", "shared_store", "mma_left", "mma_right", "mma_zero", "mma_bf16", "mma_f16", "mma_store",
       "variable", "read", "assign", "loop", "loop_end", "branch", "branch_else", "branch_end", "barrier", "parameter", "result",
       "call", "argument"};
   return names[static_cast<int>(c)];

@@ -58,6 +58,7 @@ struct kernel_reader : ir::detail::text_reader {
   constexpr bool read_declaration(std::string_view kind) {
     subject = kind;
     if (kind == "by_group") made.by_group = true;
+    else if (kind == "subgroup") made.subgroup = positive();
     else if (kind == "work") made.work = positive();
     else if (kind == "chunked") made.chunked = true;
     else if (kind == "read") read_buffer(access::read);
@@ -212,6 +213,10 @@ struct kernel_reader : ir::detail::text_reader {
     if (i.code == opcode::part) {
       expect(',');
       i.b = number_to(3);
+    }
+    if (i.code == opcode::mma_left || i.code == opcode::mma_right) {
+      expect(',');
+      i.c = number_to(most_word);
     }
     if (takes_arguments(i.code)) {
       i.c = i.code == opcode::join ? 4 : static_cast<uint32>(made.functions[i.a].parameters.size());

@@ -48,7 +48,10 @@ constexpr first_word first_word_of(opcode c) {
     case opcode::atomic_and:
     case opcode::atomic_or: return first_word::buffer;
     case opcode::shared_load:
-    case opcode::shared_store: return first_word::shared;
+    case opcode::shared_store:
+    case opcode::mma_left:
+    case opcode::mma_right:
+    case opcode::mma_store: return first_word::shared;
     case opcode::call: return first_word::function;
     default: return first_word::none;
   }
@@ -107,6 +110,7 @@ struct kernel_writer {
     if (use.b) value(i.b);
     if (use.c) value(i.c);
     if (i.code == opcode::part) out << ", " << i.b;
+    if (i.code == opcode::mma_left || i.code == opcode::mma_right) out << ", " << i.c;
     if (i.note != instruction::no_note) out << " @" << i.note;
     out << '\n';
   }
@@ -120,7 +124,9 @@ struct kernel_writer {
     }
   }
   constexpr void write() {
-    out << "kernel " << k.name << " {\n  workgroup " << k.workgroup << (k.by_group ? " by_group" : "");
+    out << "kernel " << k.name << " {\n  workgroup " << k.workgroup;
+    if (k.subgroup) out << " subgroup " << k.subgroup;
+    if (k.by_group) out << " by_group";
     if (k.work != 1) out << " work " << k.work;
     if (k.chunked) out << " chunked";
     out << '\n';

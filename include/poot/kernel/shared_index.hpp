@@ -127,6 +127,10 @@ class index_analysis {
         f = table(0);
         for (uint32 l = 0; l < width_; ++l) f.by_lane[l] = l;
         return f;
+      case opcode::subgroup:
+        f = table(0);
+        for (uint32 l = 0; l < width_; ++l) f.by_lane[l] = l / k_.subgroup;
+        return f;
       case opcode::group: return named({now.code, 0, 0, 0});
       case opcode::meta: return named({now.code, now.a, 0, 0});
       case opcode::loop: f = loop(now); break;

@@ -2,6 +2,7 @@
 /// Finds where two invocations of a workgroup may touch one element of a shared array, one of them writing, with no
 /// barrier between. What cannot be excluded counts.
 
+#include <poot/kernel/fragments.hpp>
 #include <poot/kernel/shared_index.hpp>
 
 namespace poot::kernel {
@@ -40,10 +41,10 @@ class shared_race_finder {
   }
 
   constexpr void touch(const access& now, accesses& open) {
-    const bool stores = k_.code[now.at].code == opcode::shared_store;
+    const bool stores = is_store(now);
     if (stores && may_meet(now, now)) refuse(now, now);
     for (const access& before : open)
-      if (k_.code[before.at].a == k_.code[now.at].a && (stores || k_.code[before.at].code == opcode::shared_store) && may_meet(before, now))
+      if (k_.code[before.at].a == k_.code[now.at].a && (stores || is_store(before)) && may_meet(before, now))
         refuse(now, before);
     add(now, open);
   }
@@ -53,17 +54,33 @@ class shared_race_finder {
                                        << ", with no barrier between");
   }
 
-  /// Every element, or the remainder of every element by `modulus` where that is not 0.
+  constexpr bool is_store(const access& a) const {
+    return k_.code[a.at].code == opcode::shared_store || k_.code[a.at].code == opcode::mma_store;
+  }
+
+  /// Every element that `a` may touch, or the remainder of every element by `modulus` where that is not 0, and who touches it.
   template <class F>
-  constexpr void each(const index_form& f, const vec<uint8>& mask, uint32 modulus, uint32 many, F visit) const {
+  constexpr void each(const access& a, uint32 modulus, uint32 many, F visit) {
+    const footprint all = footprint_of(k_.code[a.at]);
+    const bool of_fragments = is_of_fragments(k_.code[a.at].code);
+    for (uint32 e = 0; e < all.rows * all.length; ++e)
+      each_from(a, e / all.length * all.stride + e % all.length, modulus, many, [&](uint32 element, uint32 l) {
+        if (!of_fragments) visit(element, l);
+        else if (l % k_.subgroup == 0) visit(element, toucher(k_, a.at, l / k_.subgroup));
+      });
+  }
+  /// Of the element `offset` behind the index of each invocation.
+  template <class F>
+  constexpr void each_from(const access& a, uint32 offset, uint32 modulus, uint32 many, F visit) {
+    const index_form& f = index_.of(k_.code[a.at].b);
     for (uint32 l = 0; l < k_.workgroup; ++l) {
-      if (!mask[l]) continue;
+      if (!masks_[a.mask][l]) continue;
       if (modulus) {
-        visit(f.by_lane[l] % modulus, l);
+        visit((f.by_lane[l] + offset) % modulus, l);
         continue;
       }
       for (uint32 turn = 0; turn < many; ++turn) {
-        uint32 element = f.by_lane[l], rest = turn;
+        uint32 element = f.by_lane[l] + offset, rest = turn;
         for (const stride& s : f.strides) {
           element += rest % s.count * s.step;
           rest /= s.count;
@@ -86,8 +103,8 @@ class shared_race_finder {
     const uint32 modulus = a_many && b_many ? 0 : common_step(a, b);
     touched_elements touched;
     bool met = false;
-    each(a, m, modulus, a_many, [&](uint32 element, uint32 l) { met |= touched.note(element, l) && first.at == second.at; });
-    if (first.at != second.at) each(b, n, modulus, b_many, [&](uint32 element, uint32 l) { met |= touched.by_another(element, l); });
+    each(first, modulus, a_many, [&](uint32 element, uint32 l) { met |= touched.note(element, l) && first.at == second.at; });
+    if (first.at != second.at) each(second, modulus, b_many, [&](uint32 element, uint32 l) { met |= touched.by_another(element, l); });
     return met;
   }
 
@@ -113,6 +130,9 @@ class shared_race_finder {
     for (uint32 i = from; i < to; ++i) {
       switch (k_.code[i].code) {
         case opcode::barrier: open.clear(); break;
+        case opcode::mma_left:
+        case opcode::mma_right:
+        case opcode::mma_store:
         case opcode::shared_load:
         case opcode::shared_store: touch({i, mask, false}, open); break;
         case opcode::loop: {

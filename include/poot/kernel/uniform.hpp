@@ -31,7 +31,8 @@ class uniformity_finder {
   constexpr bool is_uniform(uint32 i) const {
     const instruction& now = k_.code[i];
     switch (now.code) {
-      case opcode::lane: return false;
+      case opcode::lane:
+      case opcode::subgroup: return false;
       case opcode::load:
       case opcode::load_quad: return k_.buffers[now.a].how == access::read && found_.value[now.b];
       case opcode::variable: return shared_by_all_[i] && found_.value[now.a];
@@ -41,7 +42,7 @@ class uniformity_finder {
         for (uint32 p = 0; p < now.c; ++p)
           if (!found_.value[now.b + p]) return false;
         return true;
-      default: return all(now);
+      default: return !is_fragment(now.kind) && all(now);
     }
   }
   /// Variables count as uniform until an assignment parts their values, and then everything is looked at anew.
@@ -75,7 +76,7 @@ class uniformity_finder {
 
 }  // namespace detail
 
-/// Of a kernel that has its form. The lane is not uniform; the group, metadata and literals are, what is loaded at a
+/// Of a kernel that has its form. The lane and the subgroup are not uniform; the group, metadata and literals are, what is loaded at a
 /// uniform index from shared memory or a buffer that is only read, and a variable if all values assigned to it are and
 /// all invocations assign them.
 constexpr uniformity find_uniform(const kernel& k) { return detail::uniformity_finder(k).take(); }

@@ -15,6 +15,8 @@ constexpr void check_limits(const kernel& k, const device_caps& caps) {
   at_most(k.workgroup, caps.max_workgroup, "invocations in a workgroup");
   at_most(k.shared_bytes(), caps.shared_bytes, "bytes of shared memory");
   at_most(static_cast<int64>(k.buffers.size()), caps.max_buffers, "buffers");
+  if (k.subgroup != 0 && static_cast<int32>(k.subgroup) != caps.subgroup)
+    fail(text("kernel ") << k.name << ": subgroups of " << k.subgroup << " invocations, the device's are of " << caps.subgroup);
 }
 
 /// Operations whose bits the device does not give.
@@ -23,6 +25,8 @@ constexpr void check_exactness(const kernel& k, const body& code, const device_c
     const opcode c = code[i].code;
     if ((c == opcode::ffma && !caps.fma_fused) || (c == opcode::fdiv && !caps.div_exact) || (c == opcode::fsqrt && !caps.sqrt_exact))
       fail(describe(k, code, i) << ": the device rounds it otherwise");
+    if ((c == opcode::mma_bf16 && !caps.matrix_bf16) || (c == opcode::mma_f16 && !caps.matrix_f16))
+      fail(describe(k, code, i) << ": the device has no matrix unit for it");
   }
 }
 
@@ -30,7 +34,7 @@ constexpr void check_together(const kernel& k, const uniformity& uniform) {
   for (uint32 i = 0; i < k.code.size(); ++i) {
     const instruction& now = k.code[i];
     const uint32 parted = uniform.parted_by[i];
-    if (now.code == opcode::barrier && parted != uniformity::nothing)
+    if ((now.code == opcode::barrier || is_of_fragments(now.code)) && parted != uniformity::nothing)
       fail(describe(k, k.code, i) << ": not every invocation gets here, because of the " << name(k.code[parted].code)
                                   << " at instruction " << parted);
     if ((now.code == opcode::store || now.code == opcode::store_quad) && k.workgroup > 1 && parted == uniformity::nothing && uniform.value[now.b])
@@ -38,10 +42,24 @@ constexpr void check_together(const kernel& k, const uniformity& uniform) {
   }
 }
 
+/// The invocations of a subgroup must agree on where a fragment lies.
+constexpr void check_fragments(const kernel& k, const uniformity& uniform) {
+  if (k.subgroup == 0) return;
+  index_analysis index(k, uniform);
+  for (uint32 i = 0; i < k.code.size(); ++i) {
+    const instruction& now = k.code[i];
+    if (!is_of_fragments(now.code) || !operands_of(now.code).b || now.kind == type::sums) continue;
+    const index_form& at = index.of(now.b);
+    bool agrees = at.known;
+    for (uint32 l = 0; agrees && l < k.workgroup; ++l) agrees = at.by_lane[l] == at.by_lane[l - l % k.subgroup];
+    if (!agrees) fail(describe(k, k.code, i) << ": the invocations of a subgroup may not agree on the index");
+  }
+}
+
 }  // namespace detail
 
 /// Throws `error`, one sentence that names the first rule that the kernel breaks; returns true otherwise:
-/// form (`check_form`); barriers are reached by all invocations; no two of them may touch one shared element without a
+/// form (`check_form`); barriers are reached by all invocations, and so is what subgroups do together; no two of them may touch one shared element without a
 /// barrier between unless both read, nor store at one index of a buffer where that shows; the workgroup, shared memory,
 /// the number of buffers and the rounding of every operation are what the device has.
 constexpr bool verify(const kernel& k, const device_caps& caps) {
@@ -51,6 +69,7 @@ constexpr bool verify(const kernel& k, const device_caps& caps) {
   detail::check_exactness(k, k.code, caps);
   const uniformity uniform = find_uniform(k);
   detail::check_together(k, uniform);
+  detail::check_fragments(k, uniform);
   check_shared_races(k, uniform);
   return true;
 }

@@ -80,6 +80,7 @@ TEST_CASE("the golden texts have the bits of their kernels") {
       for (const sample_kernel& s : poot_tests::sample_kernels()) {
         const std::string name = s.name();
         CAPTURE(name);
+        if (s.code.subgroup != 0 && !(s.stands_in(poot::emit::dialect::glsl) && d.target().caps.matrix_f16)) continue;
         if (name == "fused" && !d.target().caps.fma_fused) continue;  // its bits are those of an exact fma
         CHECK(difference(interpreted(s, d.target().caps), on_device(s, text_for(d.target(), s, open.about().float_controls), open)) == "");
       }
