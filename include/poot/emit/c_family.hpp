@@ -71,9 +71,7 @@ class c_family {
   }
   constexpr virtual void write_fragment_store(const instruction& in) {
     out_ << "poot_mma_store(s" << in.a << ", ";
-    write_value(in.b);
-    out_ << ", ";
-    write_value(in.c);
+    write_value(in.b), out_ << ", ", write_value(in.c);
     out_ << ", " << lane() << " % " << k_.subgroup << "u);";
   }
   /// The number of an invocation's subgroup.
