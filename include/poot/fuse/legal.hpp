@@ -233,7 +233,8 @@ class legality {
       return k == region_kind::pointwise || k == region_kind::row || k == region_kind::contraction;
     };
     if (!joins(x.kind) || !joins(y.kind)) return refused(reason::boundary);
-    if (is_on_matrix_unit(groups.g, x.space_of) || is_on_matrix_unit(groups.g, y.space_of)) return refused(reason::matrix_unit);
+    for (const summary* s : {&x, &y})  // (the space of a row group may be a product that it reads)
+      if (s->kind == region_kind::contraction && is_on_matrix_unit(groups.g, s->space_of)) return refused(reason::matrix_unit);
     const bool px = x.kind == region_kind::pointwise, py = y.kind == region_kind::pointwise;
     const tensor_type &x_space = groups.space(x), &y_space = groups.space(y);
     const bool equal = x_space.same_extents(y_space);

@@ -114,6 +114,25 @@ TEST_CASE("products by matrix units are within their class of f64, and exact whe
     }
 }
 
+TEST_CASE("operands are read where they lie: windows of others, and one value on both sides") {
+  const auto result = [](const std::string& body, const ir::tensor& x) {
+    const plan::program p = plan::compile(ir::parse("graph t {\n  %x : bf16[96,48] = input \"x\"\n" + body + "  output \"y\" = %y\n}\n"), targets::cuda_sm80, {.matrix_units = true});
+    REQUIRE(p.comparison_class() == plan::comparison::reordered);
+    REQUIRE(p.dispatch_count() == 1);
+    kernel_machine m(p);
+    return m.run({{"x", x}}).outputs[0].value;
+  };
+  const ir::tensor x = drawn(type_of(bf16, 96, 48), 5, false);
+  const ir::tensor all = result("  %y : f32[96,96] = matmul %x, %x {transpose_b=1}\n", x);
+  const ir::tensor part = result("  %a : bf16[32,48] = slice %x {start=[16,0] size=[32,48]}\n  %b : bf16[16,48] = slice %x {start=[64,0] size=[16,48]}\n"
+                                 "  %y : f32[32,16] = matmul %a, %b {transpose_b=1}\n", x);
+  size_t differ = 0;
+  for (size_t row = 0; row < 32; ++row)
+    for (size_t column = 0; column < 16; ++column) differ += part.bits[row * 16 + column] != all.bits[(16 + row) * 96 + 64 + column];
+  CHECK(differ == 0);
+  CHECK(wrong({"", "", "", 96, 48, 96, bf16, f32, true}, x, x, all, false) == "");
+}
+
 TEST_CASE("the C++ text emulates how the hardware lays fragments out, and has the interpreter's bits") {
   if (!is_at_hand("g++")) {
     MESSAGE("[SKIP] g++ is not on PATH");

@@ -1,8 +1,10 @@
 // Products that matrix units compute: which they are, what stays apart from them, and what a program says of them.
+#include <poot/dsl/contraction.hpp>
 #include <poot/fuse/check.hpp>
 #include <poot/ir/parse.hpp>
 #include <poot/plan/explain.hpp>
 #include <poot/plan/parse.hpp>
+#include <poot/plan/planned.hpp>
 
 #include <doctest/doctest.h>
 
@@ -41,11 +43,11 @@ struct product {
   }
 };
 
-constexpr plan::program planned(const product& of, const target& where = targets::cuda_sm80, const plan::options& wanted = on) {
+constexpr plan::program program_of(const product& of, const target& where = targets::cuda_sm80, const plan::options& wanted = on) {
   return plan::compile(ir::parse(of.graph().str()), where, wanted);
 }
 constexpr comparison class_of(const product& of, const target& where = targets::cuda_sm80, const plan::options& wanted = on) {
-  return planned(of, where, wanted).comparison_class();
+  return program_of(of, where, wanted).comparison_class();
 }
 constexpr bool is_reordered(const product& of, const target& where = targets::cuda_sm80) { return class_of(of, where) == comparison::reordered; }
 
@@ -62,6 +64,10 @@ static_assert(!is_reordered({.m = 8, .transposed = true}) && !is_reordered({.k =
 static_assert(!is_reordered({}, targets::hip_gfx906) && !is_reordered({}, targets::hip_gfx1030) && !is_reordered({}, targets::host));
 static_assert(!is_reordered({.element = f16}, targets::vulkan_lavapipe) && !is_reordered({.element = f16}, targets::vulkan_swiftshader));
 static_assert(!is_reordered({.element = f16}) && !is_reordered({}, vulkan_f16) && !is_reordered({.element = f32}) && !is_reordered({}, targets::aie_npu2));
+// typed models too
+constexpr auto typed = output<"y">(matmul<f32>(input<"a", bf16, 16, 32>, weight<"w", bf16, 32, 16>));
+static_assert(poot::planned<typed, targets::cuda_sm80, on>.comparison_class() == comparison::reordered);
+static_assert(poot::planned<typed, targets::cuda_sm80>.comparison_class() == comparison::exact);
 // exact is what a caller gets who asks for nothing, and who asks for it
 static_assert(class_of({}, targets::cuda_sm80, {}) == comparison::exact);
 static_assert(class_of({}, targets::cuda_sm80, {.strict = true, .matrix_units = true}) == comparison::exact);
@@ -70,9 +76,9 @@ namespace {
 constexpr product with_chain{.more = "  %r : f32[16,16] = neg %p\n  output \"r\" = %r\n"};
 }
 // its chain is a dispatch of its own, and the decline says why; the exact product takes the chain
-static_assert(planned(with_chain).dispatch_count() == 2 && planned(with_chain, targets::cuda_sm80, {}).dispatch_count() == 1);
-static_assert(planned(with_chain).declines().size() == 1 && planned(with_chain).declines()[0] == fuse::decline{2, 3, reason::matrix_unit});
-static_assert(planned(with_chain).launches[0].compares == comparison::reordered && planned(with_chain).launches[1].compares == comparison::exact);
+static_assert(program_of(with_chain).dispatch_count() == 2 && program_of(with_chain, targets::cuda_sm80, {}).dispatch_count() == 1);
+static_assert(program_of(with_chain).declines().size() == 1 && program_of(with_chain).declines()[0] == fuse::decline{2, 3, reason::matrix_unit});
+static_assert(program_of(with_chain).launches[0].compares == comparison::reordered && program_of(with_chain).launches[1].compares == comparison::exact);
 
 TEST_CASE("products of one left operand, and rows before products, stay apart from matrix units") {
   const char siblings[] = R"(graph t {
@@ -91,6 +97,20 @@ TEST_CASE("products of one left operand, and rows before products, stay apart fr
   for (const fuse::decline& d : p.declines()) CHECK(d.why == reason::matrix_unit);
 }
 
+TEST_CASE("rows that read the result of a matrix unit are one dispatch, as behind any other") {
+  const plan::program p = plan::compile(ir::parse(R"(graph t {
+  %a : bf16[16,32] = input "a"
+  %w : bf16[16,32] = weight "w"
+  %p : f32[16,16] = matmul %a, %w {transpose_b=1}
+  %m : f32[16,1] = reduce_max %p {axis=1}
+  %d : f32[16,16] = sub %p, %m
+  %e : f32[16,16] = exp %d
+  output "e" = %e
+})"), targets::cuda_sm80, on);
+  CHECK(p.dispatch_count() == 2);
+  CHECK(p.count(fuse::region_kind::row) == 1);
+}
+
 TEST_CASE("operands that are widened before the product are read as they lie, and take matrix units too") {
   const plan::program p = plan::compile(ir::parse(R"(graph t {
   %a : bf16[16,32] = input "a"
@@ -107,7 +127,7 @@ TEST_CASE("operands that are widened before the product are read as they lie, an
 TEST_CASE("fused and unfused plans leave the same products to matrix units") {
   plan::options apart = on;
   apart.fuse = false;
-  const plan::program fused = planned(with_chain), unfused = planned(with_chain, targets::cuda_sm80, apart);
+  const plan::program fused = program_of(with_chain), unfused = program_of(with_chain, targets::cuda_sm80, apart);
   CHECK(fused.graph.eqns[2].sum == ir::order{1, 256, true, true});
   CHECK(unfused.graph.eqns[2].sum == fused.graph.eqns[2].sum);
   CHECK(unfused.launches[0].kernel == fused.launches[0].kernel);
@@ -115,7 +135,7 @@ TEST_CASE("fused and unfused plans leave the same products to matrix units") {
 }
 
 TEST_CASE("the checker of partitions refuses company for them, whatever the options") {
-  const plan::program p = planned(with_chain);
+  const plan::program p = program_of(with_chain);
   const fuse::rules widest = plan::region_rules(targets::cuda_sm80, {.fuse_narrow_casts = true});
   constexpr uint32 none = fuse::grouping::none;
   const uint32 together[] = {none, none, 0, 0}, apart[] = {none, none, 0, 1};
@@ -124,7 +144,7 @@ TEST_CASE("the checker of partitions refuses company for them, whatever the opti
 }
 
 TEST_CASE("programs with them are printed, read again and explained") {
-  const plan::program p = planned(with_chain);
+  const plan::program p = program_of(with_chain);
   const std::string once(plan::print(p).str());
   CHECK(once.find("launch contraction generated reordered {") != std::string::npos);
   CHECK(once.find("attention=1 matrix_bf16=1 matrix_f16=0}") != std::string::npos);
@@ -140,7 +160,7 @@ TEST_CASE("programs with them are printed, read again and explained") {
 }
 
 TEST_CASE("a text that leaves a product to a unit that the target has not, or that takes it as exact, is refused") {
-  const std::string once(plan::print(planned(with_chain)).str());
+  const std::string once(plan::print(program_of(with_chain)).str());
   const auto refusal = [&](std::string_view from, std::string_view to) {
     std::string s = once;
     s.replace(s.find(from), from.size(), to);
