@@ -57,5 +57,7 @@ TEST_CASE("a program asks for what its target has, and is told what a device lac
   CHECK(lacking([](device_caps& c) { c.max_workgroup = 2048; }) == "max_workgroup 2048, and the device has 1024");
   CHECK(lacking([](device_caps& c) { c.flushes = true; }) == "flushes 1, and the device has 0");
   CHECK(lacking([](device_caps& c) { c.pack_rne = false; }) == "");  // less than the device can
+  CHECK(lacking([](device_caps& c) { c.matrix_f16 = true; }) == "matrix_f16 1, and the device has 0");
+  CHECK(lacking([](device_caps& c) { c.matrix_bf16 = true; }) == "matrix_bf16 1, and the device has 0");
   CHECK(missing_for(targets::cuda_sm80, has).str() == "the backend cuda, and this device is of vulkan");
 }

@@ -133,6 +133,7 @@ inline target target_of(const found_device& d, const measured_arithmetic& m) {
   c.max_nan = m.max_nan;
   c.pack_rne = m.pack_rne;
   c.rope = c.attention = true;
+  c.matrix_f16 = false;  // VK_NV_cooperative_matrix is not asked for, nor enabled where a device is opened
   return t;
 }
 
@@ -153,6 +154,8 @@ inline text missing_for(const target& planned, const target& has) {
   if (p.sqrt_exact && !d.sqrt_exact) return count("sqrt_exact", p.sqrt_exact, d.sqrt_exact);
   if (p.max_nan && !d.max_nan) return count("max_nan", p.max_nan, d.max_nan);
   if (p.pack_rne && !d.pack_rne) return count("pack_rne", p.pack_rne, d.pack_rne);
+  if (p.matrix_bf16 && !d.matrix_bf16) return count("matrix_bf16", p.matrix_bf16, d.matrix_bf16);
+  if (p.matrix_f16 && !d.matrix_f16) return count("matrix_f16", p.matrix_f16, d.matrix_f16);
   return {};
 }
 
