@@ -19,7 +19,7 @@ namespace {
 
 struct text_arguments {
   std::string file, target = "vulkan_lavapipe";
-  bool unfused = false, resources = false;
+  bool unfused = false, resources = false, matrix_units = false;
 };
 
 /// Calls `each(launch, when, index)` for every launch, the prologue's first.
@@ -68,7 +68,7 @@ int print_resources(const plan::program_view& p, const target& where) {
 /// Each distinct kernel once, with the launches that share it.
 int print_text(const text_arguments& a) {
   const target where = find_target(a.target);
-  const plan::program planned = read_program(a.file, where, {.fuse = !a.unfused});
+  const plan::program planned = read_program(a.file, where, {.fuse = !a.unfused, .matrix_units = a.matrix_units});
   const plan::program_view p = planned.view_of();
   if (!p.refused.empty())
     fail(text{} << a.file << ": %" << p.refused[0].equation << " cannot run on " << a.target << ": " << plan::explain(p.refused[0].missing));
@@ -95,6 +95,7 @@ void add_text_command(CLI::App& app, outcome& result) {
   auto a = std::make_shared<text_arguments>();
   add_model_options(*command, a->file, "Graph text (.poot), the text of a program, or a decoder in a GGUF file", a->target);
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");
+  command->add_flag("--matrix-units", a->matrix_units, "Products by matrix units where the target has them, which change bits");
   command->add_flag("--resources", a->resources, "Compile them, and print registers, shared memory, stack and occupancy");
   command->callback([a, &result] { result.status = print_text(*a); });
 }

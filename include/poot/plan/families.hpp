@@ -20,7 +20,7 @@ struct family {
 inline constexpr family families[] = {
     {fuse::region_kind::pointwise, steps::around, true},
     {fuse::region_kind::row, steps::around, true},
-    {fuse::region_kind::contraction, steps::behind, true},
+    {fuse::region_kind::contraction, steps::behind, true},  // but products of matrix units, which take none
     {fuse::region_kind::reduction, steps::none, false},
     {fuse::region_kind::movement, steps::behind, true},
     {fuse::region_kind::generator, steps::none, true},
