@@ -21,7 +21,7 @@ struct explain_arguments {
 /// What each stage of planning made of the graph.
 void print_stages(const plan::program_view& apart, const plan::program_view& p) {
   struct {
-    int64 regions = 0, saved = 0, steps = 0, casts = 0, siblings = 0, before = 0;
+    int64 regions = 0, saved = 0, steps = 0, casts = 0, siblings = 0, before = 0, behind = 0;
   } n;
   const ir::graph_view& g = p.graph;
   for (const plan::launch& l : p.launches) {
@@ -34,9 +34,11 @@ void print_stages(const plan::program_view& apart, const plan::program_view& p) 
     if (l.kind == fuse::region_kind::pointwise || l.kind == fuse::region_kind::row) {
       n.regions += members > 1, n.saved += members - 1;
     } else if (heads > 0) {
-      const auto rows = static_cast<int64>(fuse::parts_of(g, p(l.members)).prologue.size());
+      const fuse::contraction_parts all = fuse::parts_of(g, p(l.members));
+      const auto rows = static_cast<int64>(all.prologue.size()), runs = static_cast<int64>(all.epilogue.size());
       if (rows > 0) n.regions += rows > 1, n.saved += rows - 1, ++n.before;
-      n.steps += members - heads - rows, n.siblings += heads - 1;
+      if (runs > 0) n.regions += runs > 1, n.saved += runs - 1, ++n.behind;
+      n.steps += members - heads - rows - runs - (runs > 0), n.siblings += heads - 1;
     } else {
       n.siblings += members - 1;
     }
@@ -50,6 +52,7 @@ void print_stages(const plan::program_view& apart, const plan::program_view& p) 
   line("", n.saved, "dispatches that they save");
   line("steps behind contractions", n.steps, "dispatches saved");
   line("rows before products", n.before, "dispatches saved: norms in the dispatch of the products that read them");
+  line("rows behind products", n.behind, "dispatches saved: the greatest of each run of columns in the dispatch of the product");
   line("widening casts folded", n.casts, "read as part of a load");
   line("side by side", n.siblings, "products, ropes and movements in the dispatch of another");
   line("once at load", static_cast<int64>(p.prologue.size()), "dispatches that a step does not repeat");

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
     }
   };
   for (auto* family : {pointwise_samples, cast_samples, movement_samples, leaf_samples, state_samples}) add_family(family(), false);
-  for (auto* family : {reduction_samples, row_samples, contraction_samples, packed_samples, dynamic_samples, chain_samples, tail_samples}) add_family(family(), true);
+  for (auto* family : {reduction_samples, row_samples, contraction_samples, run_samples, packed_samples, dynamic_samples, chain_samples, tail_samples}) add_family(family(), true);
   suite tests(std::move(all), std::getenv("POOT_LONG") != nullptr);
 
   executors on;

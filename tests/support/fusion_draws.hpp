@@ -116,6 +116,7 @@ class fusion_draws {
     if (updates_ && chance(25)) return update();
     if (chance(6)) return head_with_tail();
     if (chance(2)) return norm_and_products();
+    if (chance(4)) return product_in_runs();
     switch (below(28)) {
       case 0: case 1: apply(op::neg, {a}); break;
       case 2: apply(op::exp, {a}); break;
@@ -217,6 +218,36 @@ class fusion_draws {
       before = product;
     }
     if (chance(20)) apply(op::add, {chance(50) ? sum : rows_made, chance(50) && before != none ? before : x});
+  }
+
+  /// A product, mostly of one row, and rows that reduce runs of it; sometimes something else reads it, or its runs, or the rows read more.
+  void product_in_runs() {
+    using poot::ir::op;
+    using namespace poot;
+    const std::string number = std::to_string(g.size());
+    const int64 columns = 8 * (1 + below(3)), many = chance(75) ? 1 : 2;
+    uint32 x = none;
+    for (int i = 0; i < 10 && x == none; ++i)
+      if (const uint32 id = of_floats(); id != none && g.eqns[id].type == type_of(f32, many, cols)) x = id;
+    if (x == none) x = g.leaf(op::input, type_of(f32, many, cols), {}, "row" + number);
+    if (chance(30)) x = apply(op::mul, {x, apply(op::reduce_sum, {x}, {1})});
+    uint32 y = apply(op::matmul, {x, g.leaf(op::weight, type_of(f32, columns, cols), {}, "head" + number)}, {1}, type_of(chance(85) ? f32 : bf16));
+    if (y == none) return;
+    if (chance(40)) y = apply(op::mul, {y, constant(type_of(g.eqns[y].type.element), one(g.eqns[y].type.element))});
+    if (chance(10)) y = apply(op::cast, {y}, {}, type_of(bf16));
+    if (y == none) return;
+    const dtype t = g.eqns[y].type.element;
+    const int64 run = many == 2 && chance(60) ? many * columns : chance(60) ? 8 : chance(50) ? 4 : columns;
+    const uint32 made = y, runs = apply(op::reshape, {y}, {}, chance(50) ? type_of(t, 1, many * columns / run, run) : type_of(t, many * columns / run, run));
+    if (runs == none) return;
+    const int64 last = g.eqns[runs].type.rank - 1;
+    const uint32 shifted = chance(40) ? apply(op::mul, {runs, runs}) : runs;
+    const uint32 reduced = apply(chance(50) ? op::reduce_max : chance(50) ? op::reduce_sum : op::reduce_argmax, {shifted}, {last});
+    if (chance(50) && reduced != none && g.eqns[reduced].type.element == t) apply(op::sub, {runs, reduced});
+    if (chance(30)) apply(op::reduce_max, {runs}, {last});
+    if (chance(8)) apply(op::add, {runs, of(t)});
+    if (chance(8)) apply(op::transpose, {runs}, last == 2 ? std::vector<int64>{0, 2, 1} : std::vector<int64>{1, 0});
+    if (chance(15)) apply(op::neg, {made});
   }
 
   /// A movement, rope or attention, and what may stand behind it: views, steps, transposes, at the end often the update of a state

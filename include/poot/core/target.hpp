@@ -54,6 +54,8 @@ struct device_caps {
   bool matrix_f16 = false;       ///< the same of f16
   /// Few invocations step together, as lanes of a processor's vectors: a barrier costs much, and shared memory saves nothing.
   constexpr bool is_processor() const { return subgroup != 0 && subgroup < 16; }
+  /// Columns of one row of a product that a workgroup computes at once: 64 invocations, on processors of four columns each.
+  constexpr int32 run_columns() const { return is_processor() ? 256 : 64; }
   constexpr bool operator==(const device_caps&) const = default;
 };
 

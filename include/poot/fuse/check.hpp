@@ -30,9 +30,15 @@ class region_check {
       const region_kind k = alone(id).kind;
       if (singles_.grouped(id) && (stands_side_by_side(k) || k == region_kind::attention)) return beside();
     }
+    parts_ = {};
     for (uint32 id : members)
-      if (!singles_.grouped(id)) return reason::boundary;
-    for (auto rule : {&region_check::heads, &region_check::row_prologue, &region_check::spaces, &region_check::lanes, &region_check::narrow_casts,
+      if (ir::is_contraction(g_[id].kind)) {
+        parts_ = parts_of(g_, members);
+        break;
+      }
+    for (uint32 id : members)
+      if (!singles_.grouped(id) && id != parts_.runs) return reason::boundary;
+    for (auto rule : {&region_check::heads, &region_check::row_prologue, &region_check::row_epilogue, &region_check::spaces, &region_check::lanes, &region_check::narrow_casts,
                       &region_check::bindings, &region_check::connected}) {
       const reason why = (this->*rule)();
       if (why != reason::none) return why;
@@ -95,24 +101,19 @@ class region_check {
     recomputed_ = 0;
     for (uint32 id : part)
       if (!singles_.grouped(id) || alone(id).kind != region_kind::pointwise) return reason::boundary;
-    if (const reason why = spaces_of(kind_, part[0], part); why != reason::none) return why;
+    if (const reason why = spaces_of(kind_, space_of(part[0]), part); why != reason::none) return why;
     return narrow_casts_of(part);
   }
 
   /// Products of one left operand, or rows over one space, with pointwise members; nothing else has company, but for what makes
-  /// the left operand.
+  /// the left operand, and what reduces runs of a result.
   constexpr reason heads() {
     kind_ = region_kind::pointwise;
     head_ = members_[0];
-    parts_ = {};
-    for (uint32 id : members_)
-      if (ir::is_contraction(g_[id].kind)) {
-        parts_ = parts_of(g_, members_);
-        break;
-      }
     for (uint32 id : members_) {
+      if (id == parts_.runs || stands_before_products(id) || stands_behind_products(id)) continue;
       const region_kind k = alone(id).kind;
-      if (k == region_kind::pointwise || stands_before_products(id)) continue;
+      if (k == region_kind::pointwise) continue;
       if (k != region_kind::row && k != region_kind::contraction) return reason::boundary;
       if (kind_ != region_kind::pointwise) {
         if (kind_ == region_kind::contraction && k == kind_ && allowed_.sibling_heads && are_siblings(g_, head_, id)) continue;
@@ -133,15 +134,17 @@ class region_check {
             return stands_before_products(in) ? reason::read_elsewhere : reason::head_operand;
     if (members_.size() > allowed_.max_members) return reason::member_limit;
     for (uint32 id : members_)
-      if (alone(id).prologue != alone(members_[0]).prologue) return reason::prologue;
+      if (id != parts_.runs && alone(id).prologue != alone(head_).prologue) return reason::prologue;
     return reason::none;
   }
 
-  constexpr bool stands_before_products(uint32 id) const {
-    for (uint32 row : parts_.prologue)
-      if (row == id) return true;
+  static constexpr bool holds(const vec<uint32>& list, uint32 id) {
+    for (uint32 each : list)
+      if (each == id) return true;
     return false;
   }
+  constexpr bool stands_before_products(uint32 id) const { return holds(parts_.prologue, id); }
+  constexpr bool stands_behind_products(uint32 id) const { return holds(parts_.epilogue, id); }
 
   /// What makes the left operand is a row region, of which products read that alone. What is read outside is stored where a
   /// workgroup runs.
@@ -172,25 +175,55 @@ class region_check {
     return g_.type(left).element_count() > allowed_.max_prologue_bytes / 4 ? reason::shared_exceeded : reason::none;
   }
 
+  /// What reads the view of a result by runs is a row region, and all that reads it; nothing else passes between the two.
+  constexpr reason row_epilogue() {
+    if (parts_.runs == contraction_parts::none) return reason::none;
+    const uint32 made = g_.operands(parts_.runs)[0];
+    const tensor_type &whole = g_.type(made), &runs = g_.type(parts_.runs);
+    bool reduces = false;
+    for (uint32 id : parts_.epilogue) {
+      const region_kind k = alone(id).kind;
+      if (k != region_kind::pointwise && k != region_kind::row) return reason::two_heads;
+      reduces = reduces || k == region_kind::row;
+      if (k == region_kind::row && !space_of(id).same_extents(runs)) return reason::row_space;
+    }
+    if (!allowed_.row_epilogue || !allowed_.horizontal || !reduces || parts_.parts.size() != 1 || !is_plain_product(g_, head_)) return reason::two_heads;
+    if (!parts_.parts[0].holds(made) || !whole.same_extents(space_of(head_))) return reason::head_space;
+    if (!are_runs(whole, runs)) return reason::run_split;
+    if (rows_of(whole) > 1) return reason::many_rows;
+    if (runs.last().code > allowed_.max_run) return reason::long_run;
+    if (read_outside(parts_.runs)) return reason::read_elsewhere;
+    for (uint32 id : members_)
+      for (uint32 in : g_.operands(id)) {
+        const bool from = in == parts_.runs || stands_behind_products(in), to = stands_behind_products(id);
+        if (is_inside(in) && id != parts_.runs && from != to) return reason::read_elsewhere;
+      }
+    const int64 before = parts_.prologue.empty() ? 0 : g_.type(g_.first_operand(head_)[0]).element_count();
+    return saturating_sum(before, runs.last().code) > allowed_.max_prologue_bytes / 4 ? reason::shared_exceeded : reason::none;
+  }
+
   constexpr reason spaces() {
     recomputed_ = 0;
-    if (kind_ != region_kind::contraction) return spaces_of(kind_, head_, members_);
+    if (kind_ != region_kind::contraction) return spaces_of(kind_, space_of(head_), members_);
     if (!parts_.prologue.empty())
-      if (const reason why = spaces_of(region_kind::row, row_head_, parts_.prologue); why != reason::none) return why;
+      if (const reason why = spaces_of(region_kind::row, space_of(row_head_), parts_.prologue); why != reason::none) return why;
+    if (!parts_.epilogue.empty())
+      if (const reason why = spaces_of(region_kind::row, g_.type(parts_.runs), parts_.epilogue); why != reason::none) return why;
     for (const contraction_part& part : parts_.parts) {
       vec<uint32> all = part.heads;
       all.append(part.steps);
       for (uint32 head : part.heads)
         if (!g_.type(head).same_extents(g_.type(part.heads[0]))) return reason::head_space;
-      if (const reason why = spaces_of(kind_, part.heads[0], all); why != reason::none) return why;
+      if (const reason why = spaces_of(kind_, space_of(part.heads[0]), all); why != reason::none) return why;
     }
     return reason::none;
   }
-  constexpr reason spaces_of(region_kind kind, uint32 head, view<uint32> members) {
-    tensor_type space = space_of(head);
+  /// Members over one space, which `begin` has where they are no pointwise region.
+  constexpr reason spaces_of(region_kind kind, const tensor_type& begin, view<uint32> members) {
+    tensor_type space = begin;
     for (uint32 id : members)
       if (!ir::detail::broadcast_into(space, space_of(id))) return unlike(kind);
-    if (kind != region_kind::pointwise && !space.same_extents(space_of(head))) return unlike(kind);
+    if (kind != region_kind::pointwise && !space.same_extents(begin)) return unlike(kind);
     bool whole = false;  // does a member have the extents of the region?
     for (uint32 id : members) whole |= space_of(id).same_extents(space);
     if (!whole) return unlike(kind);
@@ -213,7 +246,7 @@ class region_check {
 
   constexpr reason lanes() {
     for (uint32 id : members_) {
-      if (kind_ != region_kind::row && !stands_before_products(id)) continue;
+      if (kind_ != region_kind::row && !stands_before_products(id) && !stands_behind_products(id)) continue;
       if (alone(id).float_select) return reason::select_in_row;
       if (!allowed_.integer_rows && alone(id).non_float) return reason::non_float_in_row;
     }
@@ -248,7 +281,7 @@ class region_check {
   constexpr reason connected() {
     if (allowed_.horizontal && kind_ == region_kind::pointwise) return reason::none;
     if (allowed_.horizontal && kind_ == region_kind::contraction) {
-      size_t covered = parts_.prologue.size();
+      size_t covered = parts_.prologue.size() + parts_.epilogue.size() + (parts_.runs != contraction_parts::none);
       for (const contraction_part& part : parts_.parts) covered += part.heads.size() + part.steps.size();
       return covered == members_.size() ? reason::none : reason::boundary;
     }

@@ -1,7 +1,7 @@
 #pragma once
 /// Which legal regions to take: greedily along the edges, those first that save a write and a read, then those that save
-/// a read, each in order of definition; then sideways between regions that read a value in the same way; then rows before the
-/// products that read them. Ties break on equation id, so a plan never depends on addresses.
+/// a read, each in order of definition; then sideways between regions that read a value in the same way; then rows behind
+/// products whose runs they reduce, and before the products that read them. Ties break on equation id, so a plan never depends on addresses.
 
 #include <poot/core/ascending.hpp>
 #include <poot/core/hash_index.hpp>
@@ -128,7 +128,7 @@ constexpr beside side_of(const grouping& groups, uint32 root) {
     const op o = groups.g[id].kind;
     if (o == op::dynamic_update_slice && !groups.is_update_in_place(id)) return beside::nothing;
     rows = rows || o == op::rope || o == op::dynamic_update_slice;
-    is_small = is_small && groups.g.type(id).element_count() <= small_space;
+    is_small = is_small && (o == op::random_uniform || groups.g.type(id).element_count() <= small_space);
     reads = reads || (o != op::dynamic_update_slice && reads_state(groups, id));
     id = groups.next_in_ring(id);
     if (id == first) break;
@@ -137,7 +137,7 @@ constexpr beside side_of(const grouping& groups, uint32 root) {
   return rows ? beside::rows : is_small ? beside::moves : beside::nothing;
 }
 
-/// Ropes and updates of caches, and small movements with small pointwise regions and random numbers, each with the latest one before it that it
+/// Ropes and updates of caches, and small movements with small pointwise regions and random numbers, however many, each with the latest one before it that it
 /// does not depend on.
 constexpr void fuse_side_by_side(const grouping& groups, legality& legal) {
   const graph_view& g = groups.g;
@@ -180,6 +180,17 @@ constexpr void fuse_row_prologues(const grouping& groups, legality& legal, vec<d
     uint32 low = first_not_before(count, [&](uint32 at) { return declines[at].consumer < id; });
     for (; low < declines.size() && declines[low].consumer == id; ++low)
       if (declines[low].producer == left) declines[low].why = why;
+  }
+}
+
+/// Row regions behind products, of whose results they reduce runs of columns.
+constexpr void fuse_row_epilogues(const grouping& groups, legality& legal, vec<decline>& declines) {
+  for (uint32 id = 0; id < groups.g.size(); ++id) {
+    if (!groups.grouped(id) || groups.root(id) != id || groups.of(id).kind != region_kind::row) continue;
+    const uint32 runs = runs_of_products(groups, id);
+    if (runs == grouping::none) continue;
+    const reason why = legal.join_epilogue(id, runs).why;
+    if (why != reason::none && why != reason::two_heads) declines.push_back({*groups.g.first_operand(runs), runs, why});
   }
 }
 
@@ -303,10 +314,13 @@ constexpr partition choose_regions(const graph_view& g, const rules& allowed, bo
       detail::fuse_siblings(groups, legal);
       detail::fuse_independent(groups, legal);
       if (allowed.side_by_side) detail::fuse_side_by_side(groups, legal);
+      vec<decline> behind;
+      if (allowed.row_epilogue) detail::fuse_row_epilogues(groups, legal, behind);
       if (allowed.row_prologue) detail::fuse_row_prologues(groups, legal, declines);
+      declines.append(behind);
     }
     for (const decline& d : declines)
-      if (groups.root(d.producer) != groups.root(d.consumer)) out.declines.push_back(d);
+      if (!groups.grouped(d.consumer) || groups.root(d.producer) != groups.root(d.consumer)) out.declines.push_back(d);
   }
   detail::scheduler(groups, out);
   return out;

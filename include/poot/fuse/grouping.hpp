@@ -18,6 +18,7 @@ struct summary {
   bool prologue = false;
   bool scattered = false;       ///< was once joined sideways, of parts that do not read each other
   bool begins_with_rows = false;  ///< holds a row prologue
+  int64 run = 0;                ///< columns of a run that its row epilogue reduces; 0 where it has none
 };
 
 /// Equations as nodes of a union-find forest; the members of a group form a ring. (Its arrays are read through pointers,
@@ -134,13 +135,16 @@ class grouping {
     ++groups_[root_id].members;
   }
 
+  constexpr void begin_with_rows(uint32 root_id) { groups_[root_id].begins_with_rows = true; }
+  constexpr void end_with_rows(uint32 root_id, int64 run) { groups_[root_id].run = run; }
+
   /// Makes one group of two and returns its root; `kind`, `space_of` and `recomputed` are what legality found for the union.
   constexpr uint32 merge(uint32 a, uint32 b, region_kind kind, uint32 space_of, int64 recomputed, bool along_an_edge) {
     if (groups_[a].members < groups_[b].members) std::swap(a, b);
     summary& into = groups_[a];
     const summary& from = groups_[b];
-    into.begins_with_rows |= from.begins_with_rows ||
-                             (kind == region_kind::contraction && (into.kind == region_kind::row || from.kind == region_kind::row));
+    into.begins_with_rows |= from.begins_with_rows;
+    into.run = into.run ? into.run : from.run;
     into.kind = kind;
     into.space_of = space_of;
     into.recomputed = recomputed;

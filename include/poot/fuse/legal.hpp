@@ -1,7 +1,7 @@
 #pragma once
 /// Whether two groups may become one, and if not, the first check that fails. Nothing here prefers one plan to another.
 
-#include <poot/fuse/grouping.hpp>
+#include <poot/fuse/reads.hpp>
 #include <poot/fuse/run_order.hpp>
 #include <poot/fuse/tails.hpp>
 
@@ -28,13 +28,14 @@ class legality {
   constexpr verdict check(uint32 a, uint32 b) {
     const summary &x = groups.of(a), &y = groups.of(b);
     if (x.begins_with_rows || y.begins_with_rows) return refused(reason::head_operand);
-    if (feeds_head(a, b) || feeds_head(b, a)) return refused(reason::head_operand);
+    if (feeds_head(groups, a, b) || feeds_head(groups, b, a)) return refused(reason::head_operand);
+    if (x.run || y.run) return refused(reason::two_heads);
     verdict v = unite_kinds(x, y);
     if (!v.legal()) return v;
     if (x.prologue != y.prologue) return refused(reason::prologue);
     if (x.members + y.members > allowed.max_members) return refused(reason::member_limit);
     const bool apart = stands_side_by_side(v.kind);
-    if (apart && (overwrites(a, b) || overwrites(b, a))) return refused(reason::alias);
+    if (apart && (overwrites(groups, a, b) || overwrites(groups, b, a))) return refused(reason::alias);
     if (v.kind == region_kind::row) {
       if (x.float_select || y.float_select) return refused(reason::select_in_row);
       if (!allowed.integer_rows && (x.non_float || y.non_float)) return refused(reason::non_float_in_row);
@@ -44,7 +45,7 @@ class legality {
       const reason why = fits(side, a, b, v);
       if (why != reason::none) return refused(why);
     }
-    if (!allowed.fuse_narrow_casts && (reads_narrow_cast(a, b) || reads_narrow_cast(b, a)))
+    if (!allowed.fuse_narrow_casts && (reads_narrow_cast(groups, a, b) || reads_narrow_cast(groups, b, a)))
       return refused(reason::narrow_cast);
     if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(a, b) > allowed.max_buffers)
       return refused(reason::buffer_limit);
@@ -72,8 +73,8 @@ class legality {
     if (!t.same_extents(groups.space(x))) return refused(reason::row_space);
     const bool one_matrix = groups.each_member(head, [&](uint32 id) { return !ir::is_contraction(g[id].kind) || multiplies_one_matrix(g, id); });
     if (!one_matrix || rows_of(t) > allowed.max_prologue_rows) return refused(reason::many_rows);
-    if (!is_read_as_left_operand(row, left, head)) return refused(reason::read_elsewhere);
-    if (t.element_count() > allowed.max_prologue_bytes / 4) return refused(reason::shared_exceeded);
+    if (!is_read_as_left_operand(groups, row, left, head)) return refused(reason::read_elsewhere);
+    if (saturating_sum(t.element_count(), y.run) > allowed.max_prologue_bytes / 4) return refused(reason::shared_exceeded);
     if (x.prologue != y.prologue) return refused(reason::prologue);
     if (x.members + y.members > allowed.max_members) return refused(reason::member_limit);
     verdict v;
@@ -81,7 +82,7 @@ class legality {
     v.space_of = y.space_of;
     v.recomputed = saturating_sum(x.recomputed, y.recomputed);
     if (v.recomputed > allowed.max_recomputed_flops) return refused(reason::recompute_cost);
-    if (!allowed.fuse_narrow_casts && reads_narrow_cast(row, head)) return refused(reason::narrow_cast);
+    if (!allowed.fuse_narrow_casts && reads_narrow_cast(groups, row, head)) return refused(reason::narrow_cast);
     if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(row, head) > allowed.max_buffers)
       return refused(reason::buffer_limit);
     return path_around(row, head) ? refused(reason::cycle) : v;
@@ -120,7 +121,7 @@ class legality {
     if (is_step && !g.type(id).same_extents(g.type(through))) return refused(reason::spaces_differ);
     if (is_step && !allowed.fuse_narrow_casts && is_narrowing_cast(g, from)) return refused(reason::narrow_cast);
     if (g[id].kind == op::dynamic_update_slice && !groups.is_update_in_place(id)) return refused(reason::copied_update);
-    if (overwrites(a, b) || overwrites(b, a)) return refused(reason::alias);
+    if (overwrites(groups, a, b) || overwrites(groups, b, a)) return refused(reason::alias);
     if (x.members + views + y.members > allowed.max_members) return refused(reason::member_limit);
     if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(a, b) > allowed.max_buffers)
       return refused(reason::buffer_limit);
@@ -153,7 +154,49 @@ class legality {
   /// The same for rows and the products that read them.
   constexpr verdict join_prologue(uint32 row, uint32 head) {
     const verdict v = check_prologue(row, head);
-    if (v.legal()) unite(row, head, v);
+    if (v.legal()) groups.begin_with_rows(unite(row, head, v));
+    return v;
+  }
+
+  /// May the row group `row` stand behind products, of whose result it reduces the runs that view `runs` makes? Such a group takes
+  /// nothing more but rows before its products.
+  constexpr verdict check_epilogue(uint32 row, uint32 runs) {
+    const graph_view& g = groups.g;
+    const uint32 made = *g.first_operand(runs), head = groups.root(made);
+    const summary &x = groups.of(head), &y = groups.of(row);
+    if (!allowed.row_epilogue || !allowed.horizontal || y.kind != region_kind::row || x.scattered || x.begins_with_rows || x.run ||
+        !is_plain_product(g, x.space_of))
+      return refused(reason::two_heads);
+    const tensor_type &t = g.type(made), &r = g.type(runs);
+    if (!t.same_extents(groups.space(x))) return refused(reason::head_space);
+    if (!r.same_extents(groups.space(y))) return refused(reason::row_space);
+    if (!are_runs(t, r)) return refused(reason::run_split);
+    if (rows_of(t) > 1) return refused(reason::many_rows);
+    if (r.last().code > allowed.max_run) return refused(reason::long_run);
+    if (!is_read_by_runs(groups, head, runs, row)) return refused(reason::read_elsewhere);
+    if (r.last().code > allowed.max_prologue_bytes / 4) return refused(reason::shared_exceeded);
+    if (x.prologue != y.prologue) return refused(reason::prologue);
+    if (x.members + 1 + y.members > allowed.max_members) return refused(reason::member_limit);
+    verdict v;
+    v.kind = region_kind::contraction;
+    v.space_of = x.space_of;
+    v.recomputed = saturating_sum(x.recomputed, y.recomputed);
+    if (v.recomputed > allowed.max_recomputed_flops) return refused(reason::recompute_cost);
+    if (!allowed.fuse_narrow_casts && is_narrowing_cast(g, made)) return refused(reason::narrow_cast);
+    const uint32 passed_on = 1 + (groups.only_user(made) == runs);  // counted as read, and as stored for a view
+    if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(head, row) - passed_on > allowed.max_buffers)
+      return refused(reason::buffer_limit);
+    view_between_ = runs;
+    const bool cycle = order_.is_before(head, row) ? path_around(head, row) : true;
+    view_between_ = grouping::none;
+    return cycle ? refused(reason::cycle) : v;
+  }
+  constexpr verdict join_epilogue(uint32 row, uint32 runs) {
+    const verdict v = check_epilogue(row, runs);
+    if (!v.legal()) return v;
+    const uint32 kept = unite(groups.root(*groups.g.first_operand(runs)), row, v);
+    groups.adopt(runs, kept);
+    groups.end_with_rows(kept, groups.g.type(runs).last().code);
     return v;
   }
 
@@ -180,41 +223,6 @@ class legality {
   static constexpr bool broadcasts_into(const tensor_type& small, const tensor_type& big) {
     tensor_type t = big;
     return ir::detail::broadcast_into(t, small) && t.same_extents(big);
-  }
-
-  /// Does a contraction of group `group` read a member of `other`?
-  constexpr bool feeds_head(uint32 group, uint32 other) const {
-    if (groups.of(group).kind != region_kind::contraction) return false;
-    return !groups.each_member(group, [&](uint32 id) {
-      if (!ir::is_contraction(groups.g[id].kind)) return true;
-      for (uint32 in : groups.g.operands(id))
-        if (groups.grouped(in) && groups.root(in) == other) return false;
-      return true;
-    });
-  }
-
-  /// Do members of group `head` read only `left` of group `row`, and that as the rows of products? What is read outside both is
-  /// stored by the first workgroup, which must run.
-  constexpr bool is_read_as_left_operand(uint32 row, uint32 left, uint32 head) const {
-    bool is_stored = false;
-    const bool fits = groups.each_member(row, [&](uint32 id) {
-      is_stored = is_stored || groups.read_outside(id, row, head);
-      for (uint32 user : groups.users(id)) {
-        if (!groups.grouped(user) || groups.root(user) != head) continue;
-        if (id != left || !ir::is_contraction(groups.g[user].kind) || groups.g.first_operand(user)[1] == left) return false;
-      }
-      return true;
-    });
-    return fits && (!is_stored || !groups.each_member(head, [&](uint32 id) {
-             return !ir::is_contraction(groups.g[id].kind) || !always_has_columns(groups.g, id);
-           }));
-  }
-
-  /// Does an update in one group take away what the other reads?
-  constexpr bool overwrites(uint32 group, uint32 other) const {
-    return !groups.each_member(group, [&](uint32 id) {
-      return groups.each_member(other, [&](uint32 reader) { return !groups.overwrites_operand_of(id, reader); });
-    });
   }
 
   /// Kind and space of the union.
@@ -297,18 +305,6 @@ class legality {
       return why == reason::none;
     });
     return why;
-  }
-
-  /// Does a member of `to` read a narrowing cast of `from`?
-  constexpr bool reads_narrow_cast(uint32 from, uint32 to) const {
-    if (groups.of(from).narrow_casts == 0) return false;
-    return !groups.each_member(from, [&](uint32 id) {
-      if (!is_narrowing_cast(groups.g, id)) return true;
-      const uint32* const user = groups.first_user(id);
-      for (uint32 k = 0, count = groups.user_count(id); k < count; ++k)
-        if (groups.grouped(user[k]) && groups.root(user[k]) == to) return false;
-      return true;
-    });
   }
 
   /// Distinct buffers the union reads and writes.

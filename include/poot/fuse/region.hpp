@@ -12,7 +12,7 @@ using ir::op;
 enum class region_kind : uint8 {
   pointwise,    ///< elementwise over one iteration space
   row,          ///< reductions of one last axis, with pointwise steps over the rows
-  contraction,  ///< products, the pointwise steps that read their results, and rows that only the products read
+  contraction,  ///< products, the pointwise steps that read their results, rows that only the products read, and rows that reduce runs of a result
   reduction,    ///< one reduction, over any axis
   movement,     ///< one op that moves elements
   generator,    ///< one op that makes elements: random numbers
@@ -37,7 +37,7 @@ constexpr std::string_view name(region_kind k) {
 /// Why a producer and its consumer are not one region: the first check that failed.
 enum class reason : uint8 {
   none, boundary, spaces_differ, recompute_cost, output_not_full, narrow_cast, select_in_row, non_float_in_row,
-  row_space, two_heads, head_operand, head_space, wide_head, matrix_unit, many_rows, read_elsewhere, shared_exceeded, alias, copied_update,
+  row_space, two_heads, head_operand, head_space, wide_head, matrix_unit, many_rows, run_split, long_run, read_elsewhere, shared_exceeded, alias, copied_update,
   buffer_limit, member_limit, prologue, cycle,
 };
 
@@ -52,14 +52,16 @@ constexpr std::string_view explain(reason r) {
     case reason::select_in_row: return "select_in_row: a float select moves bits and joins pointwise regions only";
     case reason::non_float_in_row: return "non_float_in_row: row regions hold float lanes only here";
     case reason::row_space: return "row_space: all reductions of a row region run over the same rows";
-    case reason::two_heads: return "two_heads: the contractions of a region are products of one left operand, and rows stay apart from them";
+    case reason::two_heads: return "two_heads: the contractions of a region are products of one left operand, and rows stay apart from them but for what stands before and behind";
     case reason::head_operand: return "head_operand: a contraction reads its operands from memory, so what makes them runs before";
     case reason::head_space: return "head_space: an epilogue has the extents of its contraction's result";
     case reason::wide_head: return "wide_head: a contraction of f64 takes no epilogue";
     case reason::matrix_unit: return "matrix_unit: a product of a matrix unit is a dispatch of its own, and its chain another";
-    case reason::many_rows: return "many_rows: every workgroup computes all rows of a row prologue, so they are few, and one matrix is multiplied by all of them";
+    case reason::many_rows: return "many_rows: every workgroup computes all rows of a row prologue, so they are few, and one matrix is multiplied by all of them; rows behind products reduce one row of a result";
+    case reason::run_split: return "run_split: rows behind products reduce whole runs of a result's columns, as many each as a number says";
+    case reason::long_run: return "long_run: a workgroup computes the run that rows behind products reduce, so it is short";
     case reason::read_elsewhere: return "read_elsewhere: what passes on inside a dispatch is read there by nothing else, and outside only where it is stored: rows before products, if a workgroup is sure to run";
-    case reason::shared_exceeded: return "shared_exceeded: the rows of a row prologue do not fit the memory of a workgroup";
+    case reason::shared_exceeded: return "shared_exceeded: the rows of a row prologue, or the run that rows behind products reduce, do not fit the memory of a workgroup";
     case reason::alias: return "alias: an update may overwrite in place what another member reads";
     case reason::copied_update: return "copied_update: an update ends a dispatch of movements where it is sure to be in place, the only reader of its state";
     case reason::buffer_limit: return "buffer_limit: the region would bind more buffers than the target allows";
@@ -93,7 +95,9 @@ struct rules {
   bool side_by_side = true;        ///< independent movements, ropes and small pointwise regions may be one region
   bool row_prologue = true;        ///< a row region may stand before the products that alone read its result
   int64 max_prologue_rows = 8;     ///< of such a region
-  int64 max_prologue_bytes = INT64_MAX;  ///< of its result as f32
+  int64 max_prologue_bytes = INT64_MAX;  ///< of its result as f32, with the run that rows behind products reduce
+  bool row_epilogue = true;        ///< a row region may stand behind products whose result it reduces run by run
+  int64 max_run = 256;             ///< columns of such a run
   bool tails = true;               ///< movement, rope and attention may pass their elements on to members behind them
   bool integer_rows = false;       ///< row regions may hold integers: kernels of workgroups compute any element type
   bool small_outputs = false;      ///< values smaller than the iteration space may be read outside
@@ -172,6 +176,12 @@ constexpr int64 rows_of(const tensor_type& t) {
 /// Do all rows of its left operand meet one matrix?
 constexpr bool multiplies_one_matrix(const graph_view& g, uint32 id) {
   return is_plain_product(g, id) && g.type(g.first_operand(id)[1]).rank == 2;
+}
+
+/// Does a view of type `runs` hold the rows of `whole` in runs of columns, its last axis? Both have columns, as many as numbers say.
+constexpr bool are_runs(const tensor_type& whole, const tensor_type& runs) {
+  if (whole.is_dynamic() || runs.is_dynamic() || whole.rank == 0 || runs.rank == 0) return false;
+  return runs.last().code > 0 && whole.last().code % runs.last().code == 0;
 }
 
 /// Is there a result element wherever there is a row? Then a workgroup runs, which can also store rows.

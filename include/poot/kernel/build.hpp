@@ -126,7 +126,10 @@ class builder {
   constexpr buffer_id writes(std::string_view name, uint32 value, bool in_place = false) {
     return add_buffer(name, value, in_place ? access::read_write : access::write);
   }
+  /// An array of the workgroup's memory; equal ones are one.
   constexpr shared_id shares(std::string_view name, type t, uint32 size) {
+    for (uint32 i = 0; i < made_.shared.size(); ++i)
+      if (made_.shared[i].name.str() == name && made_.shared[i].kind == t && made_.shared[i].size == size) return {i};
     made_.shared.push_back({text(name), t, size});
     return {static_cast<uint32>(made_.shared.size() - 1)};
   }

@@ -6,6 +6,7 @@
 ///                                                 the window of x · w[o, (c, i, j)]    conv2d; taps in the padding read +0
 ///
 ///   row prologue   the rows of a, where this region makes them: by every workgroup, in shared memory (shared_rows.hpp)
+///   row epilogue   runs of one row's columns, each computed and reduced by a workgroup (shared_run.hpp)
 ///   products       several that read the same a: parts one after the other, steps that read several in one part
 ///   matrices       tiles of rows × columns results, one an invocation, read four words at a time where they lie so:
 ///                  staged in shared memory by a workgroup (staged_tile.hpp), or each by itself (tile.hpp)
@@ -16,6 +17,8 @@
 
 #include <poot/kernel/staged_tile.hpp>
 #include <poot/kernel/tile.hpp>
+
+#include <optional>
 
 namespace poot::kernel {
 
@@ -78,22 +81,25 @@ class convolution_code {
   uint32 a_, b_;
 };
 
-/// Parts one after the other in the grid, behind the rows that they read, if these are made here; else `rows` is null.
-constexpr void matrix_kernel(builder& k, const program_view& p, region_code& code, const vec<fuse::contraction_part>& parts, shared_rows* rows) {
+/// Parts one after the other in the grid, behind the rows that they read, if these are made here, and before those that reduce runs of
+/// the only part; else `rows` or `run` is null.
+constexpr void matrix_kernel(builder& k, const program_view& p, region_code& code, const vec<fuse::contraction_part>& parts, shared_rows* rows,
+                             shared_run* run) {
   bool is_staged = true;
   for (const fuse::contraction_part& part : parts)
     for (uint32 head : part.heads) is_staged = is_staged && staged_tile_code::takes(p, head);
   uint32 a = 0, b = 0;
   if (is_staged)
     for (const fuse::contraction_part& part : parts) {
-      const staged_tile_code tile(k, p, code, part, rows);
+      const staged_tile_code tile(k, p, code, part, rows, run);
       a = tile.quads_of_a() > a ? tile.quads_of_a() : a;
       b = tile.quads_of_b() > b ? tile.quads_of_b() : b;
     }
-  if (rows) is_staged = is_staged && k.so_far().shared_bytes() + 16 * int64{b} <= p.planned_for.caps.shared_bytes;
+  if (rows || run) is_staged = is_staged && k.so_far().shared_bytes() + 16 * int64{b} <= p.planned_for.caps.shared_bytes;
   shared_id left, right;
+  const bool by_group = is_staged || run;
+  if (by_group) k.count_groups();
   if (is_staged) {
-    k.count_groups();
     if (a > 0) left = k.shares("a_staged", type::quad, a);
     right = k.shares("b_staged", type::quad, b);
   }
@@ -101,21 +107,22 @@ constexpr void matrix_kernel(builder& k, const program_view& p, region_code& cod
   word i;
   for (size_t n = 0; n < parts.size(); ++n) {
     const auto write = [&](auto tile, auto build) {
-      const word count = tile.count();
+      const word count = run ? run->count() : tile.count();
       k.count_work(count);
-      if (n == 0) i = is_staged ? k.group() : k.invocation();
+      if (n == 0) i = by_group ? k.group() : k.invocation();
       k.if_(below(i, count), [&] { build(tile); });
       if (n + 1 < parts.size()) i = i - count;  // beyond all counts for those of an earlier part
     };
-    if (is_staged) write(staged_tile_code(k, p, code, parts[n], rows), [&](staged_tile_code& tile) { tile.build(i, left, right); });
-    else write(tile_code(k, p, code, parts[n], rows), [&](tile_code& tile) { tile.build(i); });
+    if (is_staged) write(staged_tile_code(k, p, code, parts[n], rows, run), [&](staged_tile_code& tile) { run ? tile.build_run(i, left, right) : tile.build(i, left, right); });
+    else write(tile_code(k, p, code, parts[n], rows, run), [&](tile_code& tile) { run ? tile.build_run(i) : tile.build(i); });
   }
 }
 
 constexpr kernel contraction_kernel(const program_view& p, const launch& l) {
-  builder k("contraction", 64);
+  const fuse::contraction_parts all = fuse::parts_of(p.graph, p(l.members));
+  const bool has_runs = all.runs != fuse::contraction_parts::none;
+  builder k("contraction", has_runs ? reducing_workgroup(p.planned_for.caps, p.graph.type(all.runs).last(), text_weight(p.graph, all.epilogue)) : 64);
   region_code code(k, p, l);
-  const fuse::contraction_parts all = fuse::parts_of(p.graph, code.members());
   for (const fuse::contraction_part& part : all.parts)
     for (uint32 head : part.heads)
       if (p.graph[head].sum.lanes > 1) fail(text{} << "kernel: equation " << head << ": contractions on a device sum in one lane");
@@ -123,11 +130,12 @@ constexpr kernel contraction_kernel(const program_view& p, const launch& l) {
   const uint32 head = all.parts[0].heads[0];
   if (p.graph[head].kind == op::conv2d) {
     convolution_code(k, p, code, head).build();
-  } else if (all.prologue.empty()) {
-    matrix_kernel(k, p, code, all.parts, nullptr);
   } else {
-    shared_rows rows(k, code, all.prologue, p.graph.operands(head)[0]);
-    matrix_kernel(k, p, code, all.parts, &rows);
+    std::optional<shared_rows> rows;
+    std::optional<shared_run> run;
+    if (!all.prologue.empty()) rows.emplace(k, code, all.prologue, p.graph.operands(head)[0]);
+    if (has_runs) run.emplace(k, code, all.runs, all.epilogue);
+    matrix_kernel(k, p, code, all.parts, rows ? &*rows : nullptr, run ? &*run : nullptr);
   }
   return k.finish();
 }

@@ -7,6 +7,7 @@
 
 #include <poot/fuse/parts.hpp>
 #include <poot/kernel/shared_rows.hpp>
+#include <poot/kernel/shared_run.hpp>
 #include <poot/kernel/sums.hpp>
 
 namespace poot::kernel {
@@ -23,12 +24,14 @@ constexpr bool reads_b_along_k(const ir::graph_view& g, const ir::eqn& e) {
 /// One part of a contraction region: tiles of its products, which have equal extents, and what stands behind them.
 class matrix_code {
  public:
-  /// `rows`: what the products read where a row prologue makes it; else null.
-  constexpr matrix_code(builder& k, const program_view& p, region_code& code, const fuse::contraction_part& part, const shared_rows* rows)
-      : k_(k), is_processor_(p.planned_for.caps.is_processor()), g_(p.graph), code_(code), shape_(code.shape()), part_(part), made_(rows),
+  /// `rows`: what the products read where a row prologue makes it; `run`: where a row epilogue reduces the result; else null.
+  constexpr matrix_code(builder& k, const program_view& p, region_code& code, const fuse::contraction_part& part, const shared_rows* rows,
+                        shared_run* run)
+      : k_(k), is_processor_(p.planned_for.caps.is_processor()), g_(p.graph), code_(code), shape_(code.shape()), part_(part), made_(rows), kept_(run),
         space_(g_.type(part.heads[0])), m_(space_.rank - 2), n_(space_.rank - 1) {
     for (size_t o = 0; o < code.outputs().size(); ++o)
       if (part.holds(code.outputs()[o])) to_.add(g_, code.outputs()[o], code.output(o));
+    if (run) to_.ids.push_back(run->value());
     for (uint32 head : part.heads) {
       take(head);
       any_packed_ = any_packed_ || packed_;
@@ -66,6 +69,11 @@ class matrix_code {
     if (enough < most) most = enough;
     if (part_.heads.size() > 1) most = most / 2;  // sums of all products are kept until the steps behind them
     while (rows_ > 1 && rows_ * columns_ > most) rows_ /= 2;
+    end_with_runs();
+  }
+  /// Tiles do not cross from one run to the next.
+  constexpr void end_with_runs() {
+    while (kept_ && kept_->columns() % columns_ != 0) columns_ /= 2;
   }
 
   /// Sets which matrices of the batch this tile belongs to, whose number is `batch`.
@@ -143,13 +151,20 @@ class matrix_code {
         for (uint32 h = 0; h < sums.size(); ++h)
           code_.fix(part_.heads[h], round_to(g_.type(part_.heads[h]).element, sums[h].result(r * columns_ + c)));
       };
-      const flag is_column = ends_with(n_, wide) ? flag(true) : below(run.at[0].at[n_], columns);
+      const word column = kept_ ? first_column_ - first_of_run_ : word(0u);  // in the run
+      const flag is_column = kept_ ? (kept_->columns() % wide == 0 ? flag(true) : below(column, kept_->columns()))
+                                  : ends_with(n_, wide) ? flag(true) : below(run.at[0].at[n_], columns);
       k_.if_((ends_with(m_, tall) ? flag(true) : below(m, rows)) & is_column, [&] {
-        if (whole) return compute_run(k_, code_, to_, space_, run, run.at[0].flat, fix);
+        if (whole) {
+          const vec<vec<scalar>> made = compute_run(k_, code_, to_, space_, run, run.at[0].flat, fix);
+          for (uint32 c = 0; kept_ && c < columns_; ++c) kept_->keep(column + word(c), made.back()[c]);
+          return;
+        }
         for (uint32 c = 0; c < columns_; ++c)
           k_.if_(c == 0 || ends_with(n_, columns_) ? flag(true) : below(run.at[c].at[n_], columns), [&] {
             fix(c);
             store_each(k_, code_, to_, space_, run.at[c], run.at[c].flat);
+            if (kept_) kept_->keep(column + word(c), code_.get(kept_->value(), space_, run.at[c]));
           });
       });
     }
@@ -162,13 +177,14 @@ class matrix_code {
   const geometry& shape_;
   const fuse::contraction_part& part_;
   const shared_rows* made_;
+  shared_run* kept_;
   output_list to_;
   tensor_type space_;  ///< of each result
   int m_, n_;          ///< its last axes
   uint32 head_ = 0, a_ = 0, b_ = 0;  ///< of the product that is computed
   bool indexed_ = false, packed_ = false, transposed_ = false, any_packed_ = false;
   uint32 rows_ = 1, columns_ = 1;  ///< of the tile of one invocation
-  word first_row_{}, first_column_{}, batch_{};
+  word first_row_{}, first_column_{}, batch_{}, first_of_run_{};
   position outer_{};  ///< the indices along the batch axes
 };
 

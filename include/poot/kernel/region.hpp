@@ -70,6 +70,12 @@ class region_code {
     state_[at] = fixed;
   }
 
+  /// From here on, member `id` is what shared memory holds at its place along the last axis: bits of an element, one a word.
+  constexpr void read_shared(uint32 id, shared_id from) {
+    shared_value_ = id;
+    shared_ = from;
+  }
+
   /// From here to `end_run`, inputs are read for all elements of a run at once, four words at a time where they lie so.
   constexpr void begin_run(const element_run& run) {
     run_ = &run;
@@ -90,7 +96,7 @@ class region_code {
       if (state_[i] != fixed) state_[i] = 0;
     for (uint32 id : wanted) need(id);
     for (size_t i = count; i-- > 0;)
-      if (state_[i] == needed)
+      if (state_[i] == needed && members()[i] != shared_value_)
         for (uint32 in : p_.graph.operands(members()[i])) need(in);
     for (size_t i = 0; i < count; ++i) {
       if (state_[i] != needed) continue;
@@ -179,6 +185,7 @@ class region_code {
 
   constexpr scalar evaluate(uint32 id, const tensor_type& space, const position& at) {
     const ir::eqn& e = p_.graph[id];
+    if (id == shared_value_) return {e.type.element, k_.load<word>(shared_, at.at[space.rank - 1])};
     scalar in[3];
     size_t n = 0;
     bool literal = true;
@@ -224,7 +231,8 @@ class region_code {
   geometry shape_;
   vec<buffer_id> inputs_, outputs_;
   const element_run* run_ = nullptr;
-  uint32 element_ = 0;
+  uint32 element_ = 0, shared_value_ = 0xffffffffu;
+  shared_id shared_{};
   vec<vec<scalar>> loaded_;  ///< of each input, its elements of the run, or one for all
   vec<scalar> values_;
   vec<uint8> state_;

@@ -21,10 +21,12 @@ class staged_tile_code : matrix_code {
   static constexpr uint32 stage = 32, quads = stage / 4;  ///< elements along K, and the quads of them
   static constexpr uint32 workgroup = 64;
 
-  constexpr staged_tile_code(builder& k, const program_view& p, region_code& code, const fuse::contraction_part& part, const shared_rows* rows)
-      : matrix_code(k, p, code, part, rows) {
+  constexpr staged_tile_code(builder& k, const program_view& p, region_code& code, const fuse::contraction_part& part, const shared_rows* rows,
+                             shared_run* run)
+      : matrix_code(k, p, code, part, rows, run) {
     across_ = rows_ == 1 ? workgroup : 8;
     if (rows_ == 1) columns_ = to_.pack;
+    end_with_runs();
     down_ = workgroup / across_;
   }
 
@@ -46,11 +48,31 @@ class staged_tile_code : matrix_code {
   /// Tile `i`, the same for all invocations of a workgroup, staged in two shared arrays.
   constexpr void build(word i, shared_id a, shared_id b) {
     const uint32 tall = down_ * rows_, wide = across_ * columns_, head = part_.heads[0];
-    const word lane = k_.lane(), over = shape_.product(head, n_, n_ + 1, wide), under = shape_.product(head, m_, m_ + 1, tall);
+    const word over = shape_.product(head, n_, n_ + 1, wide), under = shape_.product(head, m_, m_ + 1, tall);
     group_column_ = i % over * word(wide);
     group_row_ = i / over % under * word(tall);
     locate_matrices(i / over / under);
-    const word x = lane % word(across_), y = lane / word(across_);
+    compute(a, b);
+  }
+  /// Run `i` of the only row, tile after tile.
+  constexpr void build_run(word i, shared_id a, shared_id b) {
+    const uint32 wide = across_ * columns_;
+    group_row_ = 0u;
+    locate_matrices(0u);
+    first_of_run_ = i * word(kept_->columns());
+    const auto tile = [&](word column) {
+      group_column_ = first_of_run_ + column;
+      compute(a, b);
+    };
+    if (kept_->columns() <= wide) tile(0u);
+    else k_.for_(0u, kept_->columns(), wide, tile);
+    kept_->reduce(i);
+  }
+
+ private:
+  constexpr void compute(shared_id a, shared_id b) {
+    const uint32 tall = down_ * rows_, wide = across_ * columns_;
+    const word lane = k_.lane(), x = lane % word(across_), y = lane / word(across_);
     first_row_ = group_row_;
     vec<chunked_sums> sums;
     for (uint32 each : part_.heads) {
@@ -64,7 +86,6 @@ class staged_tile_code : matrix_code {
     store(sums, tall, wide);
   }
 
- private:
   constexpr void sum(chunked_sums& sums, shared_id a, shared_id b, word x, word y) {
     const uint32 tall = down_ * rows_, wide = across_ * columns_;
     const word lane = k_.lane(), length = shape_.extent_of(a_, g_.type(a_).rank - 1);

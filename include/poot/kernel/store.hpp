@@ -5,7 +5,7 @@
 
 namespace poot::kernel {
 
-/// Outputs of one space, and the buffers that they go to.
+/// Outputs of one space, and the buffers that they go to; behind them perhaps a value that goes to none.
 struct output_list {
   vec<uint32> ids;
   vec<buffer_id> buffers;
@@ -107,10 +107,10 @@ constexpr void store_run(builder& k, buffer_id to, word first, const vec<scalar>
 }
 
 /// Computes and stores all elements of a run, the first of them number `first` of each output; a whole number of words of
-/// each where the run is aligned. `ready(j)` makes what element j of the run stands on.
+/// each where the run is aligned. `ready(j)` makes what element j of the run stands on. Returns what was computed, by value.
 template <class Ready>
-constexpr void compute_run(builder& k, region_code& code, const output_list& to, const tensor_type& space, const element_run& run,
-                           word first, Ready ready) {
+constexpr vec<vec<scalar>> compute_run(builder& k, region_code& code, const output_list& to, const tensor_type& space, const element_run& run,
+                                       word first, Ready ready) {
   const auto count = static_cast<uint32>(run.at.size());
   vec<vec<scalar>> results(to.ids.size());
   code.begin_run(run);
@@ -120,14 +120,15 @@ constexpr void compute_run(builder& k, region_code& code, const output_list& to,
     for (size_t o = 0; o < to.ids.size(); ++o) results[o].push_back(code.get(to.ids[o], space, run.at[j]));
   }
   code.end_run();
-  for (size_t o = 0; o < to.ids.size(); ++o) store_run(k, to.buffers[o], first, results[o], run.aligned);
+  for (size_t o = 0; o < to.buffers.size(); ++o) store_run(k, to.buffers[o], first, results[o], run.aligned);
+  return results;
 }
 
 /// Computes and stores one element, number `index` of each output, whose words other invocations share.
 constexpr void store_each(builder& k, region_code& code, const output_list& to, const tensor_type& space, const position& where,
                           word index) {
   code.compute(to.ids, space, where);
-  for (size_t o = 0; o < to.ids.size(); ++o) store_element(k, to.buffers[o], index, code.get(to.ids[o], space, where));
+  for (size_t o = 0; o < to.buffers.size(); ++o) store_element(k, to.buffers[o], index, code.get(to.ids[o], space, where));
 }
 
 }  // namespace poot::kernel

@@ -27,6 +27,22 @@ class tile_code : matrix_code {
     first_column_ = i % across * word(columns_);
     first_row_ = i / across % down * word(rows_);
     locate_matrices(i / across / down);
+    compute();
+  }
+  /// Run `i` of the only row, by a workgroup: invocations take its tiles in turn.
+  constexpr void build_run(word i) {
+    first_row_ = 0u;
+    locate_matrices(0u);
+    first_of_run_ = i * word(kept_->columns());
+    k_.for_(k_.lane() * word(columns_), kept_->columns(), k_.so_far().workgroup * columns_, [&](word column) {
+      first_column_ = first_of_run_ + column;
+      compute();
+    });
+    kept_->reduce(i);
+  }
+
+ private:
+  constexpr void compute() {
     vec<chunked_sums> sums;
     for (uint32 each : part_.heads) {
       take(each);
@@ -37,7 +53,6 @@ class tile_code : matrix_code {
     store(sums, rows_, columns_);
   }
 
- private:
   constexpr void sum(chunked_sums& sums) {
     const auto narrow = [&](uint32 id) { return elements_per_word(g_.type(id).element) == 2; };
     const uint32 wanted = narrow(a_) || (transposed_ && narrow(b_)) ? 8 : 4;

@@ -3,7 +3,8 @@
 /// each part and where it stands, the second which part has the greatest of all. Devices with workgroups only. Every bit
 /// stays: ties go to the first, and a NaN is greatest, in both stages.
 /// Requires: a verified graph for a target. Ensures: an argmax along a last axis longer than `longest_row` remains only
-/// where rows are many or no divisor of its length fits.
+/// where rows are many or no divisor of its length fits. Behind a product of one row, parts are the runs of columns that one
+/// workgroup computes, where there is such a divisor: then the first stage is part of the product's dispatch.
 ///   %i : i32[1,1] = reduce_argmax %x {axis=1}, of f32[1,128256]   →   over f32[1,32,4008]: m = max; argmax of where x is
 ///   m or NaN; over f32[1,32] of those: argmax, and the sum of part · 4008 + index where the part is that one
 
@@ -21,28 +22,49 @@ inline constexpr int64 enough_rows = 64;
 
 namespace detail {
 
-/// Elements of a part: the greatest divisor of `length` of at most 4096 and at least 128; 0 where there is none.
-constexpr int64 part_of(int64 length) {
-  for (int64 part = 4096; part >= 128; --part)
+/// The greatest divisor of `length` from `least` to `most`; 0 where there is none.
+constexpr int64 divisor_of(int64 length, int64 least, int64 most) {
+  for (int64 part = most; part >= least; --part)
     if (length % part == 0) return part;
   return 0;
 }
 
-constexpr bool splits_argmax(const graph_view& g, uint32 id) {
-  const eqn& e = g[id];
-  if (e.kind != op::reduce_argmax) return false;
-  const tensor_type& x = g.type(g.operands(id)[0]);
-  if (!is_float(x.element) || g.attrs(id)[0] != x.rank - 1 || x.rank >= max_rank || x.last().is_dynamic()) return false;
-  const int64 length = x.last().code;  // positions are summed as f32: exact below 2^24
-  if (length <= longest_row || length > (int64{1} << 24) || part_of(length) == 0) return false;
-  int64 rows = 1;
-  for (int i = 0; i + 1 < x.rank; ++i)
-    if (__builtin_mul_overflow(rows, x.extents[i].bound(), &rows)) return false;
-  return rows < enough_rows;
+/// Is `id` one row of a product, or pointwise steps behind one?
+constexpr bool is_row_of_product(const graph_view& g, uint32 id) {
+  const tensor_type row = g.type(id);
+  if (row.last().is_dynamic() || row.element_count() != row.last().code) return false;
+  vec<uint8> leads(id + 1, 0);
+  leads[id] = 1;
+  for (uint32 at = id + 1; at-- > 0;) {
+    if (!leads[at] || !g.type(at).same_extents(row)) continue;
+    const op o = g[at].kind;
+    if ((o == op::matmul || o == op::packed_contraction) && g.operands(at).size() == 2) return true;
+    if (!ir::is_pointwise(o)) continue;
+    for (uint32 in : g.operands(at)) leads[in] = 1;
+  }
+  return false;
 }
 
-/// Appends the two stages of the argmax of `x`; returns the value that takes its place.
-constexpr uint32 append_two_stages(graph& to, uint32 x, uint32 origin) {
+/// Elements of a part of the argmax `id`; 0 where it stays whole. Behind a product they are columns that one workgroup computes, so
+/// that it can also reduce them.
+constexpr int64 part_of(const graph_view& g, uint32 id, const device_caps& caps) {
+  const eqn& e = g[id];
+  if (e.kind != op::reduce_argmax) return 0;
+  const uint32 of = g.operands(id)[0];
+  const tensor_type& x = g.type(of);
+  if (!is_float(x.element) || g.attrs(id)[0] != x.rank - 1 || x.rank >= max_rank || x.last().is_dynamic()) return 0;
+  const int64 length = x.last().code;  // positions are summed as f32: exact below 2^24
+  if (length <= longest_row || length > (int64{1} << 24)) return 0;
+  int64 rows = 1;
+  for (int i = 0; i + 1 < x.rank; ++i)
+    if (__builtin_mul_overflow(rows, x.extents[i].bound(), &rows)) return 0;
+  if (rows >= enough_rows) return 0;
+  const int64 run = is_row_of_product(g, of) ? divisor_of(length, caps.run_columns() / 2, caps.run_columns()) : 0;
+  return run > 0 ? run : divisor_of(length, 128, 4096);
+}
+
+/// Appends the two stages of the argmax of `x` in parts of `part` elements; returns the value that takes its place.
+constexpr uint32 append_two_stages(graph& to, uint32 x, int64 part, uint32 origin) {
   const auto made = [&](op o, std::initializer_list<uint32> in, std::initializer_list<int64> attrs = {}, const tensor_type& declared = {}) {
     const uint32 id = to.apply(o, {in.begin(), in.size()}, {attrs.begin(), attrs.size()}, declared);
     to.eqns[id].origin = origin;
@@ -50,7 +72,7 @@ constexpr uint32 append_two_stages(graph& to, uint32 x, uint32 origin) {
   };
   const tensor_type whole = to.eqns[x].type;
   const int last = whole.rank - 1;
-  const int64 part = part_of(whole.last().code), parts = whole.last().code / part;
+  const int64 parts = whole.last().code / part;
   tensor_type split = whole, each = whole;  // [..., parts, part], [..., parts]
   split.rank = static_cast<uint8>(whole.rank + 1);
   split.extents[last] = each.extents[last] = parts;
@@ -83,7 +105,7 @@ constexpr graph split_argmax(graph g, const target& where, record& notes) {
   if (where.caps.max_workgroup == 0) return g;
   const graph_view from = g;
   bool found = false;
-  for (uint32 id = 0; id < from.size() && !found; ++id) found = detail::splits_argmax(from, id);
+  for (uint32 id = 0; id < from.size() && !found; ++id) found = detail::part_of(from, id, where.caps) > 0;
   if (!found) return g;
   graph to;
   to.char_pool = g.char_pool;
@@ -93,8 +115,8 @@ constexpr graph split_argmax(graph g, const target& where, record& notes) {
   for (uint32 id = 0; id < from.size(); ++id) {
     vec<uint32> in;
     for (uint32 operand : from.operands(id)) in.push_back(map[operand]);
-    if (detail::splits_argmax(from, id)) {
-      map.push_back(detail::append_two_stages(to, in[0], from[id].origin));
+    if (const int64 part = detail::part_of(from, id, where.caps); part > 0) {
+      map.push_back(detail::append_two_stages(to, in[0], part, from[id].origin));
       continue;
     }
     const uint32 made = to.append(from[id], in);

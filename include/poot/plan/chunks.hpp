@@ -33,6 +33,7 @@ constexpr int64 most_workgroups(const graph_view& g, const launch& l, const uint
       return count;
     case fuse::region_kind::contraction:
       for (uint32 id : members) {
+        if (g[id].kind == ir::op::reshape) return rows(g.type(id));  // runs of the only product: a workgroup each
         if (!ir::is_contraction(g[id].kind)) continue;
         const tensor_type& t = g.type(id);
         const int64 m = t.extents[t.rank - 2].bound(), n = t.last().bound();

@@ -36,6 +36,8 @@ constexpr fuse::rules region_rules(const target& where, const options& wanted) {
   allowed.fuse_narrow_casts = wanted.fuse_narrow_casts;
   allowed.horizontal = wanted.horizontal;
   allowed.sibling_heads = allowed.side_by_side = allowed.row_prologue = allowed.tails = !wanted.document_rules;
+  allowed.row_epilogue = !wanted.document_rules && where.caps.max_workgroup > 0;  // the host runs no workgroups
+  allowed.max_run = where.caps.run_columns();
   if (where.caps.is_processor()) allowed.max_prologue_rows = 1;
   if (where.caps.max_workgroup > 0) allowed.max_prologue_bytes = where.caps.shared_bytes - fuse::reducing_bytes;
   allowed.max_buffers = static_cast<uint32>(where.caps.max_buffers);
@@ -142,6 +144,7 @@ class launch_builder {
     }
     const fuse::contraction_parts all = fuse::parts_of(g_, members);
     for (uint32 id : all.prologue) flops += flops_of(id, g_.type(g_.first_operand(all.parts[0].heads[0])[0]));
+    for (uint32 id : all.epilogue) flops += flops_of(id, g_.type(all.runs));
     for (const fuse::contraction_part& part : all.parts)
       for (const vec<uint32>* list : {&part.heads, &part.steps})
         for (uint32 id : *list) flops += flops_of(id, g_.type(part.heads[0]));

@@ -107,24 +107,31 @@ struct program_explainer {
         ir::write_type(out << " row by row over ", g.type(g.operands(head)[0]), g);
         break;
       case fuse::region_kind::contraction: {
-        int64 heads = 0, rows = 0;
+        int64 heads = 0;
         bool reduces = false;
         for (uint32 id : members) {
           heads += ir::is_contraction(g[id].kind);
           reduces = reduces || ir::is_reduction(g[id].kind);
         }
-        if (reduces) {
-          rows = static_cast<int64>(fuse::parts_of(g, members).prologue.size());
+        const fuse::contraction_parts all = reduces ? fuse::parts_of(g, members) : fuse::contraction_parts{};
+        const bool has_runs = all.runs != fuse::contraction_parts::none;
+        const auto rows = static_cast<int64>(all.prologue.size()), behind = static_cast<int64>(all.epilogue.size());
+        if (rows > 0) {
           count(rows, "step", "steps");
           ir::write_type(out << " row by row over ", g.type(g.operands(head)[0]), g);
           out << ", then ";
         }
         if (heads > 1) write_value_name(out << heads << " products of ", g, g.operands(head)[0]);
         else ir::write_type(out << op_name(g[head]) << (fuse::is_on_matrix_unit(g, head) ? " by matrix units to " : " to "), g.type(head), g);
-        if (const int64 steps = static_cast<int64>(members.size()) - heads - rows; steps > 0) {
+        if (const int64 steps = static_cast<int64>(members.size()) - heads - rows - behind - has_runs; steps > 0) {
           out << " with ";
           count(steps, "step", "steps");
           out << " on each tile";
+        }
+        if (has_runs) {
+          out << ", then ";
+          count(behind, "step", "steps");
+          ir::write_type(out << " run by run over ", g.type(all.runs), g);
         }
         break;
       }

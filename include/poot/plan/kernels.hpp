@@ -39,9 +39,11 @@ constexpr uint64 hash_region(const program_view& p, const graph_view& g, const l
         if (a != 0 || !may_be_left_out) h = mix(h, static_cast<uint64>(a));
   }
   for (uint32 k = 0; k < l.outputs.count; ++k) h = mix(h, local[outputs[k]]);
-  if (l.kind == fuse::region_kind::contraction)  // a row prologue lies in shared memory, whose size is part of a kernel
-    for (uint32 m = 0; m < l.members.count; ++m)
+  if (l.kind == fuse::region_kind::contraction)  // rows before and runs behind products lie in shared memory, whose size is part of a kernel
+    for (uint32 m = 0; m < l.members.count; ++m) {
       if (ir::is_reduction(g[members[m]].kind)) h = mix(h, static_cast<uint64>(g.type(g.first_operand(members[m])[0]).element_count()));
+      if (g[members[m]].kind == ir::op::reshape) h = mix(h, static_cast<uint64>(g.type(members[m]).last().code));
+    }
   return h;
 }
 

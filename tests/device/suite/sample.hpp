@@ -104,6 +104,7 @@ samples movement_samples();
 samples reduction_samples();
 samples row_samples();
 samples contraction_samples();
+samples run_samples();
 samples packed_samples();
 samples leaf_samples();
 samples state_samples();

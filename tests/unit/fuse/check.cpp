@@ -32,6 +32,8 @@ fuse::rules drawn_rules(poot_tests::fusion_draws& d) {
   r.row_prologue = d.chance(70);
   if (d.chance(20)) r.max_prologue_rows = 4;
   if (d.chance(20)) r.max_prologue_bytes = 4 * d.below(80);
+  r.row_epilogue = d.chance(70);
+  if (d.chance(20)) r.max_run = 4;
   r.tails = d.chance(70);
   r.with_broadcast = d.chance(80);
   r.fuse_narrow_casts = d.chance(30);
@@ -90,9 +92,11 @@ TEST_CASE("agrees with the slow checker on every partition of small graphs") {
     const ir::graph g = drawn_graph(d, 3 + d.below(most_ops - 2), static_cast<uint64>(seed));
     const region_rules::facts f(g);
     const fuse::rules r = drawn_rules(d);
-    std::vector<uint32> ops;
-    for (uint32 id = 0; id < g.size(); ++id)
+    std::vector<uint32> ops, views;
+    for (uint32 id = 0; id < g.size(); ++id) {
       if (f.computes[id]) ops.push_back(id);
+      if (g.eqns[id].kind == ir::op::reshape) views.push_back(id);
+    }
     if (ops.empty() || static_cast<int>(ops.size()) > most_ops) continue;
     // restricted growth strings: the region of each op is at most one beyond those before it
     std::vector<uint32> region_of(g.size(), no_region), highest(ops.size(), 0);
@@ -101,6 +105,12 @@ TEST_CASE("agrees with the slow checker on every partition of small graphs") {
       bool expected = false;
       wrong += !agrees(g, f, region_of, r, expected);
       (expected ? legal : illegal) += 1;
+      for (uint32 seen : views) {  // one of them in the region of what it shows
+        region_of[seen] = region_of[g.view_of().operands(seen)[0]];
+        if (!wrong) wrong += !agrees(g, f, region_of, r, expected);
+        (expected ? legal : illegal) += 1;
+        region_of[seen] = no_region;
+      }
       size_t at = ops.size() - 1;
       while (at > 0 && region_of[ops[at]] > highest[at - 1]) --at;
       more = at > 0;

@@ -31,6 +31,8 @@ fuse::rules drawn_rules(poot_tests::fusion_draws& d) {
   r.row_prologue = d.chance(70);
   if (d.chance(20)) r.max_prologue_rows = 4;
   if (d.chance(20)) r.max_prologue_bytes = 4 * d.below(80);
+  r.row_epilogue = d.chance(70);
+  if (d.chance(20)) r.max_run = 4;
   r.tails = d.chance(70);
   if (d.chance(20)) r.max_buffers = static_cast<uint32>(3 + d.below(6));
   if (d.chance(20)) r.max_members = static_cast<uint32>(2 + d.below(6));
@@ -135,7 +137,7 @@ TEST_CASE("makes one region of every norm, softmax, argmax and activation") {
 }
 
 TEST_CASE("chooses only what is legal, and never more bytes than unfused") {
-  size_t fewer = 0, with_rows = 0;
+  size_t fewer = 0, with_rows = 0, with_runs = 0;
   for (uint64 seed = 0; seed < 4000; ++seed) {
     poot_tests::fusion_draws d(200000 + seed);
     const ir::graph g = d.make(4 + d.below(seed % 8 ? 16 : 56));
@@ -148,11 +150,16 @@ TEST_CASE("chooses only what is legal, and never more bytes than unfused") {
     CHECK(region_rules::is_legal(f, list(apart.region_of), r));
     CHECK(region_rules::bytes_moved(f, list(p.region_of)) <= region_rules::bytes_moved(f, list(apart.region_of)));
     fewer += p.regions.size() < apart.regions.size();
-    for (const partition::region& region : p.regions)
-      with_rows += region.kind == region_kind::contraction && !fuse::parts_of(g, p.members_of(region)).prologue.empty();
+    for (const partition::region& region : p.regions) {
+      if (region.kind != region_kind::contraction) continue;
+      const fuse::contraction_parts all = fuse::parts_of(g, p.members_of(region));
+      with_rows += !all.prologue.empty();
+      with_runs += !all.epilogue.empty();
+    }
   }
   CHECK(fewer > 2000);
   CHECK(with_rows > 40);
+  CHECK(with_runs > 40);
 }
 
 TEST_CASE("lists each equation once, in regions that can run in the order given") {

@@ -44,6 +44,11 @@ constexpr fuse::rules prologue_of(int64 bytes) {
   r.row_prologue = true;
   return r;
 }
+constexpr fuse::rules runs_of(int64 columns) {
+  fuse::rules r = limited(&fuse::rules::max_run, columns);
+  r.row_epilogue = true;
+  return r;
+}
 
 constexpr uint32 first_of(const ir::graph_view& g, op o) {
   for (uint32 id = 0; id < g.size(); ++id)
@@ -57,6 +62,7 @@ constexpr reason verdict_on(const char* text, op producer, op consumer, const fu
   fuse::legality legal(groups, allowed);
   const uint32 a = first_of(g, producer), b = first_of(g, consumer);
   if (allowed.tails && legal.tail_source(b) == a) return legal.check_tail(a, b).why;
+  if (fuse::runs_of_products(groups, b) != no_region) return legal.check_epilogue(b, fuse::runs_of_products(groups, b)).why;
   const reason forth = legal.check(a, b).why, back = legal.check(b, a).why;
   if (forth != back) fail("legality::check is not symmetric");
   return forth == reason::head_operand && fuse::kind_of(g, a) == fuse::region_kind::row ? legal.check_prologue(a, b).why : forth;
@@ -65,6 +71,8 @@ constexpr reason verdict_on(const char* text, op producer, op consumer, const fu
 #define X "%x : f32[8,16] = input \"x\"\n"
 #define A "%a : f32[8,16] = exp %x\n"
 #define ROWS(m, ...) GRAPH("%x : f32[" #m ",1] = input \"x\"\n%w : f32[1,16] = weight \"w\"\n%a : f32[" #m ",1] = reduce_sum %x {axis=1}\n" __VA_ARGS__)
+#define RUNS(m, ...) \
+  GRAPH("%x : f32[" #m ",4] = input \"x\"\n%w : f32[16,4] = weight \"w\"\n%a : f32[" #m ",16] = matmul %x, %w {transpose_b=1}\n" __VA_ARGS__)
 #define GRAPH(...) "graph t {\n" __VA_ARGS__ "}\n"
 
 constexpr twin twins[] = {
@@ -114,6 +122,19 @@ constexpr twin twins[] = {
     {reason::two_heads, op::matmul, op::reduce_sum,
      GRAPH(X "%w : f32[16,16] = input \"w\"\n%a : f32[8,16] = matmul %x, %w\n%b : f32[8,1] = reduce_sum %a {axis=1}\noutput \"y\" = %b\n"),
      GRAPH(X A "%b : f32[8,1] = reduce_sum %a {axis=1}\noutput \"y\" = %b\n"), {}, {}, op::exp, op::reduce_sum},
+    {reason::two_heads, op::matmul, op::reduce_sum, RUNS(1, "%r : f32[1,2,8] = reshape %a\n%b : f32[1,2,1] = reduce_sum %r {axis=2}\noutput \"y\" = %b\n"),
+     RUNS(1, "%r : f32[1,2,8] = reshape %a\n%b : f32[1,2,1] = reduce_sum %r {axis=2}\noutput \"y\" = %b\n"), with(&fuse::rules::row_epilogue, false)},
+    {reason::run_split, op::matmul, op::reduce_sum, RUNS(2, "%r : f32[1,32] = reshape %a\n%b : f32[1,1] = reduce_sum %r {axis=1}\noutput \"y\" = %b\n"),
+     RUNS(1, "%r : f32[4,4] = reshape %a\n%b : f32[4,1] = reduce_sum %r {axis=1}\noutput \"y\" = %b\n")},
+    {reason::many_rows, op::matmul, op::reduce_sum, RUNS(2, "%r : f32[2,2,8] = reshape %a\n%b : f32[2,2,1] = reduce_sum %r {axis=2}\noutput \"y\" = %b\n"),
+     RUNS(1, "%r : f32[1,2,8] = reshape %a\n%b : f32[1,2,1] = reduce_sum %r {axis=2}\noutput \"y\" = %b\n")},
+    {reason::long_run, op::matmul, op::reduce_sum, RUNS(1, "%r : f32[2,8] = reshape %a\n%b : f32[2,1] = reduce_sum %r {axis=1}\noutput \"y\" = %b\n"),
+     RUNS(1, "%r : f32[2,8] = reshape %a\n%b : f32[2,1] = reduce_sum %r {axis=1}\noutput \"y\" = %b\n"), runs_of(7), runs_of(8)},
+    {reason::read_elsewhere, op::matmul, op::reduce_sum,
+     RUNS(1, "%r : f32[2,8] = reshape %a\n%b : f32[2,1] = reduce_sum %r {axis=1}\noutput \"y\" = %b\noutput \"z\" = %r\n"),
+     RUNS(1, "%r : f32[2,8] = reshape %a\n%b : f32[2,1] = reduce_sum %r {axis=1}\noutput \"y\" = %b\noutput \"z\" = %a\n")},
+    {reason::shared_exceeded, op::matmul, op::reduce_sum, RUNS(1, "%r : f32[2,8] = reshape %a\n%b : f32[2,1] = reduce_sum %r {axis=1}\noutput \"y\" = %b\n"),
+     RUNS(1, "%r : f32[2,8] = reshape %a\n%b : f32[2,1] = reduce_sum %r {axis=1}\noutput \"y\" = %b\n"), prologue_of(31), prologue_of(32)},
     {reason::head_operand, op::exp, op::matmul,
      GRAPH("%x : f32[16,16] = input \"x\"\n%a : f32[16,16] = exp %x\n%b : f32[16,16] = matmul %a, %x\noutput \"y\" = %b\n"),
      GRAPH("%x : f32[16,16] = input \"x\"\n%b : f32[16,16] = matmul %x, %x\n%a : f32[16,16] = exp %b\noutput \"y\" = %a\n")},
@@ -178,6 +199,7 @@ constexpr twin twins[] = {
 #undef X
 #undef A
 #undef ROWS
+#undef RUNS
 #undef GRAPH
 
 // The same table at compile time, one row an evaluation.
@@ -202,6 +224,7 @@ TEST_CASE("names the first rule that two groups break, and joins their twins") {
     const uint32 a = first_of(g, t.producer), b = first_of(g, t.consumer);
     for (uint32 id = 0; id < g.size(); ++id)
       if (f.computes[id]) region_of[id] = id == a || id == b ? 0 : next++;
+    if (const uint32 runs = fuse::runs_of_products(fuse::grouping(g), b); runs != no_region) region_of[runs] = 0;
     CHECK_FALSE(region_rules::is_legal(f, region_of, t.refusing));
     CHECK(fuse::check_partition(g, {region_of.data(), region_of.size()}, t.refusing).why == t.why);
   }
@@ -216,7 +239,7 @@ TEST_CASE("joins the twins") {
 }
 
 TEST_CASE("agrees with the slow checker while groups are joined in any order") {
-  int64 joined = 0, refused = 0, before_products = 0, tails = 0;
+  int64 joined = 0, refused = 0, before_products = 0, tails = 0, behind_products = 0;
   for (uint64 seed = 0; seed < 1500; ++seed) {
     poot_tests::fusion_draws d(90000 + seed);
     const ir::graph g = d.make(4 + d.below(seed % 10 ? 20 : 60));
@@ -231,6 +254,8 @@ TEST_CASE("agrees with the slow checker while groups are joined in any order") {
     r.row_prologue = d.chance(60);
     if (d.chance(20)) r.max_prologue_rows = 4;
     if (d.chance(20)) r.max_prologue_bytes = 4 * d.below(80);
+    r.row_epilogue = d.chance(60);
+    if (d.chance(20)) r.max_run = 4;
     r.tails = d.chance(60);
     r.small_outputs = d.chance(30);
     if (d.chance(30)) r.max_buffers = static_cast<uint32>(3 + d.below(6));
@@ -252,11 +277,15 @@ TEST_CASE("agrees with the slow checker while groups are joined in any order") {
       if (d.chance(k < in_order ? 100 : 70))
         for (uint32 in : g.view_of().operands(a))
           if (f.computes[in] && d.chance(k < in_order ? 80 : 60)) b = in;
-      const uint32 ra = groups.root(a), rb = groups.root(b);
+      const uint32 ra = groups.root(a), runs = fuse::runs_of_products(groups, ra);
+      if (runs != no_region && d.chance(60)) b = g.view_of().operands(runs)[0];
+      const uint32 rb = groups.root(b);
       if (ra == rb) continue;
       std::vector<uint32> between;
+      const bool in_runs = runs != no_region && groups.of(ra).kind == fuse::region_kind::row && groups.root(g.view_of().operands(runs)[0]) == rb;
+      if (in_runs) between.push_back(runs);
       const uint32 late = a > b ? a : b, from = legal.tail_source(late);
-      const bool in_tail = from != fuse::grouping::none && (groups.root(from) == ra || groups.root(from) == rb);
+      const bool in_tail = !in_runs && from != fuse::grouping::none && (groups.root(from) == ra || groups.root(from) == rb);
       if (in_tail)
         for (uint32 in : g.view_of().operands(late))  // the views between
           for (uint32 at = in; at != from && g.eqns[at].kind == op::reshape && !groups.grouped(at); at = g.view_of().operands(at)[0]) between.push_back(at);
@@ -278,9 +307,10 @@ TEST_CASE("agrees with the slow checker while groups are joined in any order") {
       };
       // Sideways, what was once scattered and has been connected since may be refused; a tail grows by one member at a time.
       const bool may_refuse = r.horizontal || (r.tails && (aside(ra) || aside(rb)));
-      fuse::verdict v = in_tail ? legal.join_tail(from, late) : legal.join(ra, rb);
+      fuse::verdict v = in_tail ? legal.join_tail(from, late) : in_runs ? legal.join_epilogue(ra, runs) : legal.join(ra, rb);
+      behind_products += in_runs && v.legal();
       (in_tail && v.legal()) ? ++tails : tails;
-      if (!in_tail && v.why == reason::head_operand) {
+      if (!in_tail && !in_runs && v.why == reason::head_operand) {
         v = legal.join_prologue(ra, rb);
         if (!v.legal()) v = legal.join_prologue(rb, ra);
         before_products += v.legal();
@@ -300,6 +330,7 @@ TEST_CASE("agrees with the slow checker while groups are joined in any order") {
   CHECK(joined > 5000);
   CHECK(refused > 5000);
   CHECK(before_products > 8);
+  CHECK(behind_products > 40);
   CHECK(tails > 200);
 }
 

@@ -48,7 +48,29 @@ inline bool stand_beside(const facts& f, const members& m, const fuse::rules& r)
   return read.size() + written.size() <= r.max_buffers;
 }
 
-inline bool is_region(const facts& f, const members& m, const fuse::rules& r);
+/// `again` counts flops spent again.
+inline bool is_region(const facts& f, const members& m, const fuse::rules& r, int64& again);
+inline bool is_region(const facts& f, const members& m, const fuse::rules& r) {
+  int64 again = 0;
+  return is_region(f, m, r, again);
+}
+
+/// What is joined with the left operands of products, apart from products and what is made of them.
+inline members ahead_of_products(const facts& f, const members& all) {
+  std::set<uint32> behind, ahead;
+  for (uint32 id : all) {
+    bool made = part_of(f, id) == part::contraction;
+    for (uint32 in : f.g.operands(id)) made = made || behind.count(in);
+    if (made) behind.insert(id);
+  }
+  members others;
+  for (uint32 id : all)
+    if (!behind.count(id)) others.push_back(id);
+  for (const members& joined : components(f, others))
+    for (uint32 id : all)
+      if (part_of(f, id) == part::contraction && std::count(joined.begin(), joined.end(), f.g.operands(id)[0])) ahead.insert(joined.begin(), joined.end());
+  return members(ahead.begin(), ahead.end());
+}
 
 /// Rows in front of products: all that the left operands are made of inside. It alone is a region of rows, and of it only its last
 /// value is read by the others, by products of one matrix each. It has results of its own only if a product has some for every row.
@@ -80,26 +102,91 @@ inline bool is_prologue(const facts& f, const members& rows, const std::set<uint
   return count_of(counted) <= r.max_prologue_rows;
 }
 
+/// Can step `id` stand among rows, which hold floats only and pick none by their bits?
+inline bool has_float_lanes(const facts& f, uint32 id) {
+  for (uint32 in : f.g.operands(id))
+    if (!f.is_float_type(in)) return false;
+  return f.is_float_type(id) && f.g[id].kind != op::select;
+}
+
+/// Products with what belongs to them, and behind them rows that see one of their results, of a single row, by runs of its columns:
+/// through `view`, which nothing else reads. Both alone are regions.
+inline bool reduces_runs(const facts& f, const members& all, uint32 view, const fuse::rules& r, int64& again) {
+  if (!r.row_epilogue || !r.horizontal || f.g[view].kind != op::reshape || f.is_output[view]) return false;
+  const uint32 made = f.g.operands(view)[0];
+  std::set<uint32> behind = f.users[view];
+  for (bool grew = true; grew;) {  // with what it is joined to otherwise
+    grew = false;
+    for (uint32 id : all)
+      for (uint32 in : f.g.operands(id))
+        if (id != view && in != view && std::count(all.begin(), all.end(), in) && behind.count(id) != behind.count(in)) {
+          behind.insert(id);
+          behind.insert(in);
+          grew = true;
+        }
+  }
+  members head, rows;
+  for (uint32 id : all)
+    if (id != view) (behind.count(id) ? rows : head).push_back(id);
+  const auto has = [&](const members& m, part p) { return std::any_of(m.begin(), m.end(), [&](uint32 id) { return part_of(f, id) == p; }); };
+  if (rows.size() < behind.size() || !has(rows, part::row) || has(rows, part::contraction) || !has(head, part::contraction)) return false;
+  const members before = ahead_of_products(f, head);
+  members products;
+  for (uint32 id : head)
+    if (!std::count(before.begin(), before.end(), id)) products.push_back(id);
+  if (!std::count(products.begin(), products.end(), made) || components(f, products).size() != 1) return false;
+  const std::vector<int64> whole = extents(f.g.type(made)), runs = extents(f.g.type(view));
+  if (f.g.type(made).is_dynamic() || f.g.type(view).is_dynamic() || runs.empty() || whole.empty()) return false;
+  int64 kept = runs.back();
+  if (kept <= 0 || whole.back() % kept != 0 || kept > r.max_run) return false;
+  for (size_t i = 0; i + 1 < whole.size(); ++i)
+    if (whole[i] > 1) return false;
+  for (uint32 id : products) {
+    const ir::eqn& e = f.g[id];
+    if (part_of(f, id) != part::contraction) continue;
+    if ((e.kind != op::matmul && e.kind != op::packed_contraction) || f.g.operands(id).size() != 2 || e.type.element == dtype::f64) return false;
+    if (extents(e.type) != whole) return false;
+    if (!before.empty()) kept += count_of(extents(f.g.type(f.g.operands(id)[0])));
+    if (!before.empty()) break;
+  }
+  if (4 * kept > r.max_prologue_bytes) return false;
+  for (uint32 id : rows) {
+    if (part_of(f, id) == part::row && extents(f.g.type(f.g.operands(id)[0])) != runs) return false;
+    if (part_of(f, id) == part::pointwise && (!has_float_lanes(f, id) || !stretches(extents(f.g.type(id)), runs))) return false;
+  }
+  if (f.g[made].kind == op::cast && f.is_float_type(made) && f.is_float_type(f.g.operands(made)[0]) && f.bytes_each(made) < f.bytes_each(f.g.operands(made)[0]) &&
+      !r.fuse_narrow_casts)
+    return false;
+  fuse::rules each = r;  // the buffers of both count together
+  each.max_buffers = static_cast<uint32>(most) * 4;
+  for (const members& joined : components(f, rows))  // the view joins them all
+    if (f.at_load[head[0]] != f.at_load[joined[0]] || !is_region(f, joined, each, again)) return false;
+  return is_region(f, head, each, again) && again <= r.max_recomputed_flops;
+}
+
+/// Buffers that a set of equations reads and writes.
+inline size_t buffers_of(const facts& f, const members& all) {
+  const std::set<uint32> inside(all.begin(), all.end());
+  std::set<uint32> read, written;
+  for (uint32 id : all) {
+    if (f.is_output[id] || std::any_of(f.users[id].begin(), f.users[id].end(), [&](uint32 u) { return !inside.count(u); })) written.insert(id);
+    for (uint32 in : f.g.operands(id))
+      if (!inside.count(in) && !(f.g[in].kind == op::constant && f.g.attrs(in).size() == 1)) read.insert(in);
+  }
+  return read.size() + written.size();
+}
+
 /// Is one set of equations a region, apart from what runs between?
-inline bool is_region(const facts& f, const members& all, const fuse::rules& r) {
+inline bool is_region(const facts& f, const members& all, const fuse::rules& r, int64& again) {
   if (all.size() == 1) return true;
   if (std::any_of(all.begin(), all.end(), [&](uint32 id) { return stands_aside(f, id); })) return stand_beside(f, all, r);
   if (all.size() > r.max_members) return false;
   if (std::any_of(all.begin(), all.end(), [&](uint32 id) { return part_of(f, id) == part::contraction && f.g[id].sum.hardware; })) return false;
-  const std::set<uint32> inside(all.begin(), all.end());
-  std::set<uint32> behind, ahead;  // made of products; what the left operands are joined with otherwise
-  for (uint32 id : all) {
-    bool made = part_of(f, id) == part::contraction;
-    for (uint32 in : f.g.operands(id)) made = made || behind.count(in);
-    if (made) behind.insert(id);
-  }
-  members others;
   for (uint32 id : all)
-    if (!behind.count(id)) others.push_back(id);
-  for (const members& joined : components(f, others))
-    for (uint32 id : all)
-      if (part_of(f, id) == part::contraction && std::count(joined.begin(), joined.end(), f.g.operands(id)[0])) ahead.insert(joined.begin(), joined.end());
-  const members rows(ahead.begin(), ahead.end());
+    if (!f.computes[id]) return buffers_of(f, all) <= r.max_buffers && reduces_runs(f, all, id, r, again);
+  const std::set<uint32> inside(all.begin(), all.end());
+  const members rows = ahead_of_products(f, all);
+  const std::set<uint32> ahead(rows.begin(), rows.end());
   members m, products;
   for (uint32 id : all)
     if (!ahead.count(id)) {
@@ -107,9 +194,6 @@ inline bool is_region(const facts& f, const members& all, const fuse::rules& r) 
       if (part_of(f, id) == part::contraction) products.push_back(id);
     }
   if (!rows.empty() && !is_prologue(f, rows, inside, products, r)) return false;
-  const auto read_outside = [&](uint32 id) {
-    return f.is_output[id] || std::any_of(f.users[id].begin(), f.users[id].end(), [&](uint32 u) { return !inside.count(u); });
-  };
 
   // products of the same rows, or reductions of rows, or neither; the rest is pointwise
   std::vector<uint32> contractions, reductions;
@@ -121,7 +205,6 @@ inline bool is_region(const facts& f, const members& all, const fuse::rules& r) 
   }
   if (!contractions.empty() && !reductions.empty()) return false;
   if (contractions.size() > 1 && !(r.sibling_heads && are_siblings(f, contractions))) return false;
-  int64 again = 0;
   if (!rows.empty() && !keeps_one_space(f, rows, r, inside, again)) return false;
   if (contractions.empty()) {
     if (!keeps_one_space(f, m, r, inside, again)) return false;
@@ -138,21 +221,10 @@ inline bool is_region(const facts& f, const members& all, const fuse::rules& r) 
                            f.bytes_each(in) < f.bytes_each(f.g.operands(in)[0]);
       if (narrows && inside.count(in) && !r.fuse_narrow_casts) return false;
     }
-    if (!reductions.empty() && part_of(f, id) == part::pointwise) {
-      if (f.g[id].kind == op::select && f.is_float_type(id)) return false;
-      if (!f.is_float_type(id)) return false;
-      for (uint32 in : f.g.operands(id))
-        if (!f.is_float_type(in)) return false;
-    }
+    if (!reductions.empty() && part_of(f, id) == part::pointwise && !has_float_lanes(f, id)) return false;
   }
 
-  std::set<uint32> read, written;
-  for (uint32 id : all) {
-    if (read_outside(id)) written.insert(id);
-    for (uint32 in : f.g.operands(id))
-      if (!inside.count(in) && !(f.g[in].kind == op::constant && f.g.attrs(in).size() == 1)) read.insert(in);
-  }
-  if (read.size() + written.size() > r.max_buffers) return false;
+  if (buffers_of(f, all) > r.max_buffers) return false;
 
   // what does not read each other stands side by side in chains, and in products with what is behind each
   const std::vector<members> parts = components(f, m);

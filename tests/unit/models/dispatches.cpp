@@ -35,12 +35,14 @@ std::vector<std::pair<std::string, counts>> rows_of_page() {
 }
 
 size_t dispatches(const std::string& family, poot::uint32 layers, poot::int64 tokens, const poot::plan::options& wanted,
-                  const poot::target& where = poot::targets::host, const poot::tool::sampling* choice = nullptr, poot::dtype matrices = poot::f32) {
+                  const poot::target& where = poot::targets::host, const poot::tool::sampling* choice = nullptr, poot::dtype matrices = poot::f32,
+                  poot::int64 vocabulary = 0) {
   const std::vector<poot::uint8> bytes = small_family(family, layers).bytes();
   const auto file = poot::io::gguf::parse({bytes.data(), bytes.size()}, "m.gguf");
-  const poot::tool::architecture a = poot::tool::read_architecture(file, 0);
+  poot::tool::architecture a = poot::tool::read_architecture(file, 0);
   std::vector<poot::tool::weight_type> types;
   for (const auto& w : poot::tool::model_weights(file, a)) types.push_back({w.name, w.type.rank > 1 ? matrices : w.type.element});
+  if (vocabulary) a.vocabulary = vocabulary;
   poot::tool::model_step step;
   step.tokens = tokens;
   step.most_tokens = 64;
@@ -85,4 +87,18 @@ TEST_CASE("a token of a llama takes six dispatches a layer, and three for what i
         choice.temperature = temperature;
         for (poot::dtype matrices : {poot::f32, poot::bf16, poot::q8_0}) CHECK(dispatches("llama", layers, 1, {}, where, &choice, matrices) == 6 * layers + 3);
       }
+}
+
+TEST_CASE("a large vocabulary takes no dispatch more: the head reduces its columns, however many tokens are drawn from") {
+  for (const auto& named : poot::targets::named) {
+    if (named.is.kind == poot::backend::aie) continue;
+    CAPTURE(named.name);
+    for (poot::int64 vocabulary : {32000, 151936})
+      for (float temperature : {0.0f, 0.8f}) {
+        poot::tool::sampling choice;
+        choice.temperature = temperature;
+        CHECK(dispatches("llama", 1, 1, {}, named.is, &choice, poot::q8_0, vocabulary) == 6 + 3);
+        CHECK(dispatches("gemma2", 1, 1, {}, named.is, &choice, poot::bf16, vocabulary) == 6 + 3);  // whose logits are capped
+      }
+  }
 }

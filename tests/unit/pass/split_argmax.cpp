@@ -33,6 +33,27 @@ TEST_CASE("splits few long rows of floats") {
   CHECK(unchanged(split, "%x : f32[1,V<=16384] = input \"x\"\n%i : i32[1,1] = reduce_argmax %x {axis=1}\noutput \"i\" = %i"));
 }
 
+TEST_CASE("parts the row of a product by the columns that a workgroup computes") {
+  const auto parts = [](int64 rows, int64 length, const target& where, const char* step = "") {
+    const std::string m = std::to_string(rows), n = std::to_string(length), y = "f32[" + m + "," + n + "]";
+    const ir::graph g = parsed("%x : f32[" + m + ",8] = input \"x\"\n%w : f32[" + n + ",8] = weight \"w\"\n%a : " + y + " = matmul %x, %w {transpose_b=1}\n%u : " + y +
+                               " = input \"u\"\n%b : " + y + " = " + (*step ? step : "add %a, %u") + "\n%i : i32[" + m + ",1] = reduce_argmax %b {axis=1}\noutput \"i\" = %i");
+    pass::record notes;
+    const ir::graph made = pass::split_argmax(g, where, notes);
+    for (const ir::eqn& e : made.eqns)
+      if (e.kind == ir::op::reshape) return e.type.last().code;
+    return int64{0};
+  };
+  CHECK(parts(1, 32000, targets::cuda_sm80) == 64);
+  CHECK(parts(1, 32000, targets::vulkan_lavapipe) == 256);
+  CHECK(parts(1, 128256, targets::hip_gfx90a) == 64);
+  CHECK(parts(1, 151936, targets::vulkan_lavapipe) == 128);
+  CHECK(parts(1, 32004, targets::cuda_sm80) == 63);
+  CHECK(parts(1, 29 * 1733, targets::cuda_sm80) == 1733);         // no divisor from 32 to 64
+  CHECK(parts(2, 32000, targets::cuda_sm80) == 4000);             // more rows than one
+  CHECK(parts(1, 32000, targets::cuda_sm80, "neg %u") == 4000);   // the row of no product
+}
+
 TEST_CASE("two dispatches on devices, one on the host") {
   const ir::graph g = parsed(argmax_of("f32[2,128256]", 1, "2,1"));
   CHECK(plan::compile(g, targets::vulkan_lavapipe).dispatch_count() == 2);
