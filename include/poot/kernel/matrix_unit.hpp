@@ -21,7 +21,7 @@ class matrix_unit_code : matrix_code {
 
  public:
   constexpr matrix_unit_code(builder& k, const program_view& p, region_code& code, const fuse::contraction_part& part)
-      : matrix_code(k, p, code, part, nullptr), workgroup_(k.so_far().workgroup) {}
+      : matrix_code(k, p, code, part, nullptr, nullptr), workgroup_(k.so_far().workgroup) {}
 
   constexpr void build() {
     k_.count_groups();
