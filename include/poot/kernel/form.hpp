@@ -305,6 +305,10 @@ constexpr bool check_form(const kernel& k) {
     fail(text("kernel ") << k.name << ": " << k.work << " words of " << k.metadata.size() << " count its work");
   for (const meta_word& m : k.metadata)
     if (m.divide == 0) fail(text("kernel ") << k.name << ": a word of its metadata is divided by 0");
+  for (const function& f : k.functions)
+    for (uint32 p = 0; p <= f.parameters.size(); ++p)
+      if (is_fragment(p < f.parameters.size() ? f.parameters[p] : f.result))
+        fail(text("kernel ") << k.name << ": function " << f.name << " takes or gives fragments");
   for (uint32 f = 0; f < k.functions.size(); ++f)
     detail::form_checker(k, k.functions[f].code, &k.functions[f], f).check();
   detail::form_checker(k, k.code, nullptr, static_cast<uint32>(k.functions.size())).check();

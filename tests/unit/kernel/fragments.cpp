@@ -109,8 +109,12 @@ TEST_CASE("operands and arrays are of their types") {
   }
   k.shared[0].kind = type::sums;
   CHECK(holds(verified(k), "shared a holds values of type sums"));
-  k.shared[0].kind = type::word;
-  CHECK(verified(k) != "accepted");
+  k = tiles{}.build();
+  k.shared[1].kind = type::word;
+  CHECK(holds(verified(k), "shared sums holds values of type word, not number"));
+  k = tiles{}.build();
+  k.functions.push_back({text("f"), {type::left}, type::word, {{opcode::parameter, type::left}, {opcode::literal_word, type::word}, {opcode::result, type::none, 1}}});
+  CHECK(holds(verified(k), "function f takes or gives fragments"));
 }
 
 TEST_CASE("kernels with fragments are printed and read again") {

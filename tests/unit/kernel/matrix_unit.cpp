@@ -6,10 +6,14 @@
 #include <poot/core/hash.hpp>
 #include <poot/ir/parse.hpp>
 #include <poot/plan/compile.hpp>
+#include <poot/run/hiprtc.hpp>
+#include <poot/run/nvrtc.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -159,4 +163,46 @@ TEST_CASE("the C++ text emulates how the hardware lays fragments out, and has th
       CHECK(differ == 0);
       CHECK(wrong(of, a, b, z, false) == "");
     }
+}
+
+namespace {
+
+/// Compiles kernels of each kind of b and of result for a target, given compile(text).
+template <class Compile>
+void compile_products(const target& where, emit::dialect d, Compile compile) {
+  for (product of : {products[2], products[3], products[4]}) {
+    of.element = where.caps.matrix_f16 ? f16 : bf16;
+    const plan::program p = of.planned(where);
+    compile(std::string(emit::write(kernel::generate(p, p.launches[0]), d).str()));
+  }
+}
+template <class Compiler>
+void compile_for(std::initializer_list<target> all, emit::dialect d) {
+  std::optional<Compiler> compiler;
+  try {
+    compiler.emplace();
+  } catch (const error& e) {
+    MESSAGE("[SKIP] " << e.what());
+    return;
+  }
+  for (const target& where : all)
+    compile_products(where, d, [&](const std::string& text) { CHECK_NOTHROW(compiler->compile("product", text, where.arch.view())); });
+}
+
+}  // namespace
+
+TEST_CASE("the texts are taken by the compilers of all devices that have the unit") {
+  compile_for<run::nvrtc>({targets::cuda_sm80, targets::cuda_sm89, targets::cuda_sm90a, targets::cuda_sm100, targets::cuda_sm120}, emit::dialect::cuda);
+  compile_for<run::hiprtc>({targets::hip_gfx90a}, emit::dialect::hip);
+  if (!is_at_hand("glslc") || !is_at_hand("spirv-val")) {
+    MESSAGE("[SKIP] glslc or spirv-val is not on PATH");
+    return;
+  }
+  const scratch_folder folder;
+  compile_products(vulkan_f16, emit::dialect::glsl, [&](const std::string& text) {
+    const std::string file = (folder.path / "product").string();
+    std::ofstream(file + ".comp") << text;
+    CHECK(std::system(("glslc --target-env=vulkan1.1 -fshader-stage=compute -O -o " + file + ".spv " + file + ".comp && spirv-val --target-env vulkan1.1 " +
+                       file + ".spv").c_str()) == 0);
+  });
 }

@@ -132,6 +132,7 @@ TEST_CASE("fused and unfused plans leave the same products to matrix units") {
   CHECK(unfused.graph.eqns[2].sum == fused.graph.eqns[2].sum);
   CHECK(unfused.launches[0].kernel == fused.launches[0].kernel);
   CHECK(plan::unfused_plan(fused).comparison_class() == comparison::reordered);
+  CHECK(program_of({}).kernels()[0].hash != program_of({}, targets::cuda_sm80, {}).kernels()[0].hash);  // another kernel
 }
 
 TEST_CASE("the checker of partitions refuses company for them, whatever the options") {
