@@ -22,7 +22,7 @@ class graph_patterns : protected graph_source {
 
   /// One of the chains.
   void pattern() {
-    switch (below(11)) {
+    switch (below(12)) {
       case 0: softmax(float_rows(), chance(50)); return;
       case 1: log_softmax(); return;
       case 2: norm(false); return;
@@ -32,6 +32,7 @@ class graph_patterns : protected graph_source {
       case 6: cache_update(); return;
       case 7: case 8: products_of_rows(); return;
       case 9: heads_into_cache(); return;
+      case 10: product_in_runs(); return;
       default: rotation(); return;
     }
   }
@@ -96,6 +97,24 @@ class graph_patterns : protected graph_source {
       add_with(op::transpose, {&x, 1}, perm);
     }
     if (chance(10)) add(op::neg, {x});
+  }
+  /// A product, mostly of one row, and rows that reduce runs of its columns; sometimes something else reads the product, or its runs.
+  void product_in_runs() {
+    const int64 run = 1 + below(chance(20) ? 256 : 64), many = chance(90) ? 1 : 2, columns = run * (1 + below(5));
+    const dtype t = chance(40) ? (chance(50) ? q8_0 : q4_0) : chance(50) ? f32 : bf16, made = chance(75) ? f32 : chance(50) ? bf16 : f16;
+    const extent k(is_packed(t) || chance(50) ? 32 * (1 + below(9)) : 1 + below(70));
+    uint32 x = leaf_of({extent(many), k}, f32);
+    if (chance(40)) x = softmax(x);
+    const bool turned = is_packed(t) || chance(60);
+    uint32 y = add(op::matmul, {x, named(op::weight, turned ? type_of(t, columns, k) : type_of(t, k, columns))}, {turned}, type_of(made));
+    if (chance(40)) y = add(op::max, {add(op::mul, {y, number(made, 0.5)}), leaf_of({extent(columns)}, made)});
+    const uint32 runs = add(op::reshape, {y}, {}, chance(70) ? type_of(made, many, columns / run, run) : type_of(made, many * columns / run, run));
+    const int64 axis = rank(runs) - 1;
+    const uint32 greatest = add(op::reduce_max, {runs}, {axis}), below_it = add(op::sub, {runs, greatest});
+    if (chance(60)) add(op::reduce_argmax, {chance(50) ? below_it : add(op::mul, {below_it, below_it})}, {axis});
+    if (chance(40)) add(op::reduce_sum, {add(op::exp, {below_it})}, {axis});
+    if (chance(15)) add(op::neg, {y});
+    if (chance(10)) add(op::reduce_min, {runs}, {0});
   }
   int64 rows_of(uint32 x) const { return elements(type(x).with(rank(x) - 1, extent(1))); }
 

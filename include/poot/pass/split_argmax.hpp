@@ -3,8 +3,9 @@
 /// each part and where it stands, the second which part has the greatest of all. Devices with workgroups only. Every bit
 /// stays: ties go to the first, and a NaN is greatest, in both stages.
 /// Requires: a verified graph for a target. Ensures: an argmax along a last axis longer than `longest_row` remains only
-/// where rows are many or no divisor of its length fits. Behind a product of one row, parts are the runs of columns that one
-/// workgroup computes, where there is such a divisor: then the first stage is part of the product's dispatch.
+/// where rows are many, no divisor of its length fits, or a workgroup reduces each of the same rows before it anyway. Behind a
+/// product of one row, parts are the runs of columns that one workgroup computes, where there is such a divisor: then the first
+/// stage is part of the product's dispatch.
 ///   %i : i32[1,1] = reduce_argmax %x {axis=1}, of f32[1,128256]   →   over f32[1,32,4008]: m = max; argmax of where x is
 ///   m or NaN; over f32[1,32] of those: argmax, and the sum of part · 4008 + index where the part is that one
 
@@ -29,20 +30,26 @@ constexpr int64 divisor_of(int64 length, int64 least, int64 most) {
   return 0;
 }
 
-/// Is `id` one row of a product, or pointwise steps behind one?
-constexpr bool is_row_of_product(const graph_view& g, uint32 id) {
-  const tensor_type row = g.type(id);
-  if (row.last().is_dynamic() || row.element_count() != row.last().code) return false;
+/// What stands behind the pointwise steps that make a value of rows.
+enum class made_of : uint8 { memory, product, reductions };
+
+/// A reduction of the same rows: then each is one workgroup's as it is. Else a product of one row, or neither.
+constexpr made_of what_makes(const graph_view& g, uint32 id) {
+  const tensor_type rows = g.type(id);
+  const bool is_one_row = !rows.last().is_dynamic() && rows.element_count() == rows.last().code;
+  made_of found = made_of::memory;
   vec<uint8> leads(id + 1, 0);
   leads[id] = 1;
   for (uint32 at = id + 1; at-- > 0;) {
-    if (!leads[at] || !g.type(at).same_extents(row)) continue;
+    if (!leads[at]) continue;
     const op o = g[at].kind;
-    if ((o == op::matmul || o == op::packed_contraction) && g.operands(at).size() == 2) return true;
+    const bool is_row = g.type(at).same_extents(rows);
+    if (ir::is_reduction(o) && g.type(g.operands(at)[0]).same_extents(rows) && g.attrs(at)[0] == rows.rank - 1) return made_of::reductions;
+    if (is_one_row && is_row && (o == op::matmul || o == op::packed_contraction) && g.operands(at).size() == 2) found = made_of::product;
     if (!ir::is_pointwise(o)) continue;
     for (uint32 in : g.operands(at)) leads[in] = 1;
   }
-  return false;
+  return found;
 }
 
 /// Elements of a part of the argmax `id`; 0 where it stays whole. Behind a product they are columns that one workgroup computes, so
@@ -59,7 +66,9 @@ constexpr int64 part_of(const graph_view& g, uint32 id, const device_caps& caps)
   for (int i = 0; i + 1 < x.rank; ++i)
     if (__builtin_mul_overflow(rows, x.extents[i].bound(), &rows)) return 0;
   if (rows >= enough_rows) return 0;
-  const int64 run = is_row_of_product(g, of) ? divisor_of(length, caps.run_columns() / 2, caps.run_columns()) : 0;
+  const made_of made = what_makes(g, of);
+  if (made == made_of::reductions) return 0;
+  const int64 run = made == made_of::product ? divisor_of(length, caps.run_columns() / 2, caps.run_columns()) : 0;
   return run > 0 ? run : divisor_of(length, 128, 4096);
 }
 

@@ -54,6 +54,16 @@ TEST_CASE("parts the row of a product by the columns that a workgroup computes")
   CHECK(parts(1, 32000, targets::cuda_sm80, "neg %u") == 4000);   // the row of no product
 }
 
+TEST_CASE("leaves rows whole that are reduced before, and joins their region") {
+  const auto behind = [](const char* step) {
+    return std::string("%x : f32[1,32000] = input \"x\"\n%u : f32[1,1] = input \"u\"\n%g : f32[1,1] = reduce_max %x {axis=1}\n%a : f32[1,1] = mul %g, %u\n%b : f32[1,32000] = ") + step +
+           "\n%i : i32[1,1] = reduce_argmax %b {axis=1}\noutput \"i\" = %i\noutput \"g\" = %g";
+  };
+  CHECK(unchanged(split, behind("sub %x, %a")));
+  CHECK_FALSE(unchanged(split, behind("sub %x, %u")));
+  CHECK(plan::compile(parsed(behind("sub %x, %a")), targets::vulkan_lavapipe).dispatch_count() == 1);
+}
+
 TEST_CASE("two dispatches on devices, one on the host") {
   const ir::graph g = parsed(argmax_of("f32[2,128256]", 1, "2,1"));
   CHECK(plan::compile(g, targets::vulkan_lavapipe).dispatch_count() == 2);
