@@ -7,6 +7,7 @@
 // expression
 #include <poot/dsl/bind.hpp>
 #include <poot/dsl/block.hpp>
+#include <poot/dsl/collective.hpp>
 #include <poot/dsl/contraction.hpp>
 #include <poot/dsl/custom.hpp>
 #include <poot/dsl/leaf.hpp>

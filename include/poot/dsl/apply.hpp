@@ -81,6 +81,7 @@ constexpr tensor<T> append(place p, ir::op op, view<int64> attrs, view<uint32> i
   e.custom = custom_of<Rule>();
   e.type = T;
   if (!attrs.empty()) e.attrs = p.owner->keep_attrs(attrs);
+  if constexpr (!group_of(Rule{}).empty()) e.name = p.owner->intern(group_of(Rule{}));
   return {p.owner, p.trace, p.owner->append(e, in)};
 }
 
@@ -108,6 +109,7 @@ constexpr auto call(const Rule& rule, X... x) {
       for (const symbol_name& s : symbols_of<Rule>()) p.owner->dynamic(s.name, s.bound);
       const uint32 id = p.owner->apply(Op, {in, sizeof...(X)}, a.values(), a.declared);
       p.owner->eqns[id].custom = custom_of<Rule>();
+      if (const std::string_view group = group_of(rule); !group.empty()) p.owner->eqns[id].name = p.owner->intern(group);
       return ir::value{p.owner, id};
     }
   }

@@ -33,6 +33,13 @@ constexpr const ir::custom_row* custom_of() {
   else return nullptr;
 }
 
+/// The group of a collective; empty for other ops.
+template <class Rule>
+constexpr std::string_view group_of([[maybe_unused]] const Rule& rule) {
+  if constexpr (requires { rule.group; }) return rule.group;
+  else return {};
+}
+
 /// A typed call: its attributes and its type, or the rule that it breaks.
 struct outcome {
   attributes given;
@@ -85,9 +92,11 @@ struct node_ {
       d.operands = {operands_of<X...>, sizeof...(X)};
       d.symbols = symbols_of<Rule>();
       d.custom = custom_of<Rule>();
+      d.name = group_of(Rule{});
       d.key = mix(static_cast<uint64>(Op), key_of_type(result));
       for (int64 a : attrs) d.key = mix(d.key, static_cast<uint64>(a));
       if (d.custom) d.key = mix(d.key, hash_text(d.custom->name));
+      if (!d.name.empty()) d.key = mix(d.key, hash_text(d.name));
       ((d.key = mix(d.key, X::node_description.key)), ...);
       return d;
     }

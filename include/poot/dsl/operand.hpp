@@ -25,7 +25,7 @@ struct description {
   view<int64> attrs{};
   view<const description*> operands{};
   view<symbol_name> symbols{};
-  std::string_view name{};  ///< of a named leaf, or of the state that is updated
+  std::string_view name{};  ///< of a named leaf, of the state that is updated, or of a collective's group
   const ir::custom_row* custom = nullptr;  ///< of a user's op
   void (*body)(class tracer&, const uint32* in, vec<uint32>& out) = nullptr;  ///< of a block
 };

@@ -32,12 +32,13 @@ class tracer {
   }
 
   /// Appends an equation whose typing was checked when the types were made.
-  constexpr uint32 emit(ir::op kind, const tensor_type& type, view<int64> attrs, view<uint32> in, const ir::custom_row* custom) {
+  constexpr uint32 emit(const description& d, view<uint32> in) {
     ir::eqn e;
-    e.custom = custom;
-    e.kind = kind;
-    e.type = type;
-    if (!attrs.empty()) e.attrs = graph_->keep_attrs(attrs);
+    e.custom = d.custom;
+    e.kind = d.kind;
+    e.type = d.type;
+    if (!d.attrs.empty()) e.attrs = graph_->keep_attrs(d.attrs);
+    if (!d.name.empty()) e.name = graph_->intern(d.name);
     return graph_->append(e, in);
   }
   constexpr void declare(view<symbol_name> symbols) {
@@ -121,11 +122,11 @@ class tracer {
     if (shared_)
       for (uint32 id = 0; id < graph_->size(); ++id) {
         const ir::eqn& e = graph_->eqns[id];
-        if (e.kind == d->kind && e.custom == d->custom && e.type == d->type && graph_->view_of().attrs(e) == d->attrs &&
+        if (e.kind == d->kind && e.custom == d->custom && e.type == d->type && graph_->view_of().chars(e.name) == d->name && graph_->view_of().attrs(e) == d->attrs &&
             graph_->view_of().operands(e) == in)
           return id;
       }
-    return emit(d->kind, d->type, d->attrs, in, d->custom);
+    return emit(*d, in);
   }
 
   ir::graph* graph_;

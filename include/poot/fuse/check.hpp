@@ -59,7 +59,8 @@ class region_check {
       if (singles_.grouped(id) && alone(id).prologue != alone(members_[0]).prologue) return reason::prologue;
     for (const vec<uint32>& part : parts) {
       const region_kind k = alone(part[0]).kind;
-      const bool may_stand = singles_.grouped(part[0]) && k != region_kind::row && k != region_kind::contraction && k != region_kind::reduction;
+      const bool may_stand = singles_.grouped(part[0]) && k != region_kind::row && k != region_kind::contraction && k != region_kind::reduction &&
+                             k != region_kind::collective;
       const reason why = !may_stand ? reason::boundary : has_head(g_, part) ? tail(part, parts.size() > 1) : pointwise(part);
       if (why != reason::none) return why;
     }

@@ -43,7 +43,8 @@ class grouping {
     for (uint32 id = 0; id < size; ++id) {
       const eqn& e = g[id];
       const uint32* const in = g.first_operand(id);
-      bool constant = !ir::is_named_leaf(e.kind) && !e.type.is_dynamic();
+      // (Ranks exchange in steps only: they load at times of their own.)
+      bool constant = !ir::is_named_leaf(e.kind) && !ir::is_collective(e.kind) && !e.type.is_dynamic();
       for (uint32 k = 0; k < e.operands.count; ++k) constant = constant && constant_only[in[k]];
       constant_only[id] = constant;
       if (needs_no_region(e) || is_window(id)) continue;

@@ -18,6 +18,7 @@ enum class region_kind : uint8 {
   generator,    ///< one op that makes elements: random numbers
   rope,         ///< pairs of a row's elements turned
   attention,    ///< scores, softmax and weighted sum of values
+  collective,   ///< one op among ranks
 };
 
 constexpr std::string_view name(region_kind k) {
@@ -30,6 +31,7 @@ constexpr std::string_view name(region_kind k) {
     case region_kind::generator: return "generator";
     case region_kind::rope: return "rope";
     case region_kind::attention: return "attention";
+    case region_kind::collective: return "collective";
   }
   return "";
 }
@@ -207,8 +209,10 @@ constexpr region_kind kind_of(const graph_view& g, uint32 id) {
     }
     case ir::op_class::leaf: return region_kind::generator;
     case ir::op_class::chain: return e.kind == op::rope ? region_kind::rope : region_kind::attention;
-    default: return region_kind::movement;
+    case ir::op_class::collective: return region_kind::collective;
+    case ir::op_class::movement: break;
   }
+  return region_kind::movement;
 }
 
 }  // namespace poot::fuse

@@ -40,8 +40,7 @@ constexpr uint32 tail_operand(const graph_view& g, uint32 id) {
 /// May `id` pass its elements on to a tail?
 constexpr bool takes_tail(const graph_view& g, uint32 id) {
   const region_kind k = kind_of(g, id);
-  return (stands_side_by_side(k) || k == region_kind::attention) && g[id].kind != op::dynamic_update_slice &&
-         ir::row(g[id].kind).kind != ir::op_class::collective && !is_packed(g[id].type.element);
+  return (stands_side_by_side(k) || k == region_kind::attention) && g[id].kind != op::dynamic_update_slice && !is_packed(g[id].type.element);
 }
 
 /// Does reshape `id` make one axis of the heads of attention's result, [heads…, L, E] to [all heads, L, E]? Such a view may stand

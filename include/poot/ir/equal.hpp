@@ -36,7 +36,7 @@ constexpr bool structurally_equal(const graph_view& a, const graph_view& b) {
     const eqn &x = a[i], &y = b[j];
     if (x.custom != y.custom && (!x.custom || !y.custom || x.custom->name != y.custom->name)) return false;
     if (x.kind != y.kind || !(x.sum == y.sum) || !(x.type == y.type) || x.operands.count != y.operands.count) return false;
-    if (is_named_leaf(x.kind) && a.name_of(i) != b.name_of(j)) return false;
+    if (a.name_of(i) != b.name_of(j)) return false;
     if (!detail::equal_attributes(x.kind, a.attrs(x), b.attrs(y))) return false;
     for (uint32 k = 0; k < x.operands.count; ++k)
       if (!same_value(a.operands(x)[k], b.operands(y)[k])) return false;

@@ -30,6 +30,7 @@ struct slice_of {
 ///   constant: the bits of one value, or of every element in row-major order · iota, reductions, gather, concat: axis
 ///   matmul: transpose_b · conv2d: stride[2] pad[4] dilation[2] groups · transpose: perm
 ///   slice: start[rank] size[rank] (codes of extents) step[rank]
+///   all_gather, reduce_scatter: axis
 ///   rope: turned width, adjacent, signed · attention: the bits of scale and softcap (0: none) in f32, has a sink, is strict
 struct eqn {
   op kind = op::input;
@@ -37,7 +38,7 @@ struct eqn {
   tensor_type type{};
   slice_of operands{};
   slice_of attrs{};
-  slice_of name{};      ///< of named leaves
+  slice_of name{};      ///< of named leaves; of collectives, their group
   const custom_row* custom = nullptr;  ///< of a user's op
   uint32 origin = 0;    ///< the equation of the traced graph that this one comes from; set by the first pass
 };
@@ -219,7 +220,8 @@ constexpr text describe(op o, const typing& t, view<tensor_type> in, const graph
     write_type(message, in[i], g);
   }
   message << ')';
-  if (in.empty() || o == op::cast || o == op::broadcast || o == op::reshape || o == op::attention || is_contraction(o)) {
+  if (in.empty() || o == op::cast || o == op::broadcast || o == op::reshape || o == op::attention || is_contraction(o) ||
+      (is_collective(o) && o != op::all_reduce_sum)) {
     message << " to ";
     write_type(message, declared, g);
   }

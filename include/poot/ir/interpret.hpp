@@ -139,65 +139,99 @@ constexpr tensor interpret_equation(const graph_view& g, uint32 id, view<const t
       else detail::attention<float>(order_of(e), at, in, result);
       break;
     case op_class::collective:
-      fail(text{} << "%" << id << ": " << name(e.kind) << ": the interpreter knows one device, and no collectives");
+      fail(text{} << "%" << id << ": " << name(e.kind) << ": this is a run of one rank; interpret_ranks runs all of a group");
   }
   return result;
 }
 
+namespace detail {
+
+/// A run of a graph on one rank, equation by equation.
+class rank_run {
+ public:
+  constexpr rank_run() = default;
+  constexpr rank_run(const graph_view& g, view<named_tensor> given, const interpret_options& options)
+      : g_(g), options_(options), at_(g.size(), nullptr), last_reader_(g.size(), 0), values_(g.size()) {
+    const auto count = static_cast<uint32>(g.size());
+    for (uint32 id = 0; id < count; ++id) {
+      if (!is_named_leaf(g[id].kind)) continue;
+      at_[id] = find(given, g.name_of(id));
+      if (!at_[id]) {
+        text message;
+        write_leaf(message, g, id);
+        fail(message << ": no value is given");
+      }
+      bind_leaf(g, id, *at_[id], is_wide(), bound_);
+    }
+    for (uint32 id = 0; id < count; ++id)
+      for (uint32 in : g.operands(id)) last_reader_[in] = id;
+    for (const graph_output& o : g.outputs) last_reader_[o.value] = count;
+  }
+  constexpr rank_run(rank_run&&) = default;
+  constexpr rank_run& operator=(rank_run&&) = default;
+
+  /// The value of equation `id`, once it was computed.
+  constexpr const tensor* operator[](uint32 id) const { return at_[id]; }
+  /// The type that equation `id` has in this run.
+  constexpr tensor_type type(uint32 id) const {
+    tensor_type t = concrete(g_, g_.type(id), bound_, id);
+    if (is_wide() && is_float(t.element)) t.element = dtype::f64;
+    return t;
+  }
+  constexpr void compute(uint32 id) {
+    if (is_named_leaf(g_[id].kind)) {
+      if (is_wide() && is_float(g_.type(id).element)) take(id, widen(*at_[id]));
+      return;
+    }
+    in_.clear();
+    for (uint32 operand : g_.operands(id)) in_.push_back(at_[operand]);
+    take(id, interpret_equation(g_, id, in_, type(id), options_.index, options_.small));
+  }
+  /// Makes `value` that of equation `id`. Values live until their last reader; outputs and states until the end.
+  constexpr void take(uint32 id, tensor value) {
+    values_[id] = std::move(value);
+    at_[id] = &values_[id];
+    for (uint32 operand : g_.operands(id))
+      if (last_reader_[operand] == id && g_[operand].kind != op::state) values_[operand].bits = vec<uint64>();
+  }
+
+  constexpr interpretation results() const {
+    const auto count = static_cast<uint32>(g_.size());
+    interpretation result;
+    for (uint32 id = 0; id < count; ++id) {
+      if (g_[id].kind != op::state) continue;
+      const tensor* value = at_[id];
+      for (const graph_output& o : g_.outputs)
+        if (g_.chars(o.name) == g_.name_of(id)) value = at_[o.value];
+      result.states.push_back({g_.name_of(id), *value});
+    }
+    for (const graph_output& o : g_.outputs) {
+      const uint32 leaf = g_.find_leaf(g_.chars(o.name));
+      if (leaf == count || g_[leaf].kind != op::state) result.outputs.push_back({g_.chars(o.name), *at_[o.value]});
+    }
+    return result;
+  }
+
+ private:
+  constexpr bool is_wide() const { return options_.mode == arithmetic::wide; }
+
+  graph_view g_;
+  interpret_options options_;
+  extent_values bound_;
+  vec<const tensor*> at_, in_;
+  vec<uint32> last_reader_;
+  vec<tensor> values_;  ///< (where they are does not change as a run is moved)
+};
+
+}  // namespace detail
+
 /// Runs `g` once over values for its inputs, weights and states, found by name; names that the graph does not read
-/// are ignored. Throws where a value is missing or does not fit its leaf, and where an index lies outside.
+/// are ignored. Throws where a value is missing or does not fit its leaf, where an index lies outside, and at a collective
+/// (ir/interpret_ranks.hpp).
 constexpr interpretation interpret(const graph_view& g, view<named_tensor> given, interpret_options options = {}) {
-  const bool wide = options.mode == arithmetic::wide;
-  const size_t count = g.size();
-  extent_values bound;
-  vec<const tensor*> at(count, nullptr);
-  for (uint32 id = 0; id < count; ++id) {
-    if (!is_named_leaf(g[id].kind)) continue;
-    at[id] = find(given, g.name_of(id));
-    if (!at[id]) {
-      text message;
-      detail::write_leaf(message, g, id);
-      fail(message << ": no value is given");
-    }
-    detail::bind_leaf(g, id, *at[id], wide, bound);
-  }
-
-  // Values live until their last reader; outputs and states until the end.
-  vec<uint32> last_reader(count, 0);
-  for (uint32 id = 0; id < count; ++id)
-    for (uint32 in : g.operands(id)) last_reader[in] = id;
-  for (const graph_output& o : g.outputs) last_reader[o.value] = static_cast<uint32>(count);
-  vec<tensor> values(count);
-  vec<const tensor*> in;
-  for (uint32 id = 0; id < count; ++id) {
-    if (is_named_leaf(g[id].kind)) {
-      if (!wide || !is_float(g.type(id).element)) continue;
-      values[id] = detail::widen(*at[id]);
-    } else {
-      in.clear();
-      for (uint32 operand : g.operands(id)) in.push_back(at[operand]);
-      tensor_type type = detail::concrete(g, g.type(id), bound, id);
-      if (wide && is_float(type.element)) type.element = dtype::f64;
-      values[id] = interpret_equation(g, id, in, type, options.index, options.small);
-    }
-    at[id] = &values[id];
-    for (uint32 operand : g.operands(id))
-      if (last_reader[operand] == id && g[operand].kind != op::state) values[operand].bits = vec<uint64>();
-  }
-
-  interpretation result;
-  for (uint32 id = 0; id < count; ++id) {
-    if (g[id].kind != op::state) continue;
-    const tensor* value = at[id];
-    for (const graph_output& o : g.outputs)
-      if (g.chars(o.name) == g.name_of(id)) value = at[o.value];
-    result.states.push_back({g.name_of(id), *value});
-  }
-  for (const graph_output& o : g.outputs) {
-    const uint32 leaf = g.find_leaf(g.chars(o.name));
-    if (leaf == count || g[leaf].kind != op::state) result.outputs.push_back({g.chars(o.name), *at[o.value]});
-  }
-  return result;
+  detail::rank_run run(g, given, options);
+  for (uint32 id = 0; id < g.size(); ++id) run.compute(id);
+  return run.results();
 }
 
 }  // namespace poot::ir

@@ -117,6 +117,7 @@ constexpr bool is_pointwise(op o) { return row(o).kind == op_class::pointwise; }
 constexpr bool is_reduction(op o) { return row(o).kind == op_class::reduction; }
 constexpr bool is_contraction(op o) { return row(o).kind == op_class::contraction; }
 constexpr bool is_movement(op o) { return row(o).kind == op_class::movement; }
+constexpr bool is_collective(op o) { return row(o).kind == op_class::collective; }
 constexpr bool is_comparison(op o) { return o >= op::eq && o <= op::ge; }
 /// Named by the user and bound at run time.
 constexpr bool is_named_leaf(op o) { return o <= op::state; }

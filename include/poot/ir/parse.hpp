@@ -3,6 +3,7 @@
 
 #include <poot/core/hash_index.hpp>
 #include <poot/ir/detail/attributes.hpp>
+#include <poot/ir/group.hpp>
 
 namespace poot::ir {
 
@@ -63,6 +64,7 @@ struct graph_reader : text_reader {
   hash_index leaf_index{};    // of equations, by the leaf's own name
   hash_index output_index{};  // of outputs, by name
   hash_index symbol_index{};  // of symbols, by key
+  group_sizes groups{};
   vec<size_t> output_places{};
   vec<tensor_type> operand_types{};
   vec<uint32> operands{};
@@ -179,7 +181,7 @@ struct graph_reader : text_reader {
     t.broken = broken_before_typing(o, attrs, operand_types);
     if (t.ok()) t = infer(o, attrs, operand_types, declared);
     if (!t.ok()) {
-      const std::string_view leaf_name = chars(leaf);
+      const std::string_view leaf_name = is_named_leaf(o) ? chars(leaf) : std::string_view{};
       text reason = describe(o, t, operand_types, g, declared);
       if (!leaf_name.empty()) excerpt(reason << " (\"", leaf_name) << "\")";
       call = {};  // the description begins with it
@@ -258,7 +260,10 @@ struct graph_reader : text_reader {
       const attributes a = read_attributes(*this, o, declared.element, [this] { return read_extent(); });
       const tensor_type* first = operands.empty() ? nullptr : &g.eqns[operands[0]].type;
       const vec<int64> kept = kept_attributes(*this, o, a, first);
+      if (is_collective(o)) leaf = g.intern({a.group.data(), a.group.size()});
       id = add(op_where, o, declared, kept, a.sum, leaf);
+      if (is_collective(o))
+        if (const text wrong = groups.note(g, id); !wrong.empty()) refuse(op_where, wrong);
     }
     if (custom && operands.size() != static_cast<size_t>(custom->arity))
       refuse(op_where, text{} << "takes " << custom->arity << " operands, " << operands.size() << " are given");

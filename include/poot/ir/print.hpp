@@ -165,6 +165,11 @@ struct graph_writer {
         write_list_unless(attr::step, at.subview(2 * rank, rank), 1);
         break;
       }
+      case op::all_reduce_sum: case op::all_gather: case op::reduce_scatter:
+        open(attr::group);
+        write_quoted(g.chars(e.name));
+        if (!at.empty()) open(attr::axis) << at[0];
+        break;
       default:
         if ((attrs_of(e.kind) & attr_set(attr::axis)) && !at.empty()) open(attr::axis) << at[0];
     }

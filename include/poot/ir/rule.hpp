@@ -14,7 +14,8 @@ enum class rule : uint8 {
   conv_channels, conv_groups, conv_window, conv_attributes, packed_is_transposed, packed_axis, packed_cast,
   packed_block, wide_contraction, slice_range, slice_step, slice_dynamic, concat_extents, concat_dynamic, permutation,
   broadcast_target, reshape_count, update_extents, start_extent, start_is_i32, seed_is_u32_scalar, random_is_f32,
-  rank_limit, declared_type, argmax_of_nothing, negative_extent, constant_count, collectives,
+  rank_limit, declared_type, argmax_of_nothing, negative_extent, constant_count,
+  collective_dynamic, gathered_extent, scattered_extent,
   rope_width, rope_tables, attention_ranks, attention_heads, attention_keys, attention_mask, attention_scale,
   attention_sink, attention_strict,
 };
@@ -64,7 +65,9 @@ constexpr std::string_view explain(rule r) {
     case rule::argmax_of_nothing: return "argmax needs at least one element along the axis";
     case rule::negative_extent: return "extents must not be negative";
     case rule::constant_count: return "a constant needs one value, or one per element";
-    case rule::collectives: return "collectives are not available yet";
+    case rule::collective_dynamic: return "a collective takes fixed extents only, for every rank brings as many elements";
+    case rule::gathered_extent: return "along the axis, the declared extent must be a multiple of the operand's, and not 0: that of all ranks";
+    case rule::scattered_extent: return "along the axis, the operand's extent must be a multiple of the declared one, and not 0: that of one rank";
     case rule::rope_width: return "the turned width must be even, at least 2 and at most the last extent of x, and signs need a table of that width";
     case rule::rope_tables: return "cos and sin must be as x, one entry for each pair or for each turned element, and broadcast into x";
     case rule::attention_ranks: return "q, k and v need at least two axes, and k and v no more than q";

@@ -282,6 +282,20 @@ constexpr typing type_pointwise(op o, view<tensor_type> in, dtype declared) {
   return {is_comparison(o) ? r.with(dtype::i32) : r};
 }
 
+/// attrs: axis; of all_reduce_sum none
+constexpr typing type_collective(op o, view<int64> at, const tensor_type& x, const tensor_type& declared) {
+  if (at.size() != (o == op::all_reduce_sum ? 0 : 1)) return refuse(rule::attribute_count);
+  if (x.is_dynamic()) return refuse(rule::collective_dynamic, 0);
+  if (o == op::all_reduce_sum) return {x};
+  if (at[0] < 0 || at[0] >= x.rank) return refuse(rule::axis_in_range, 0);
+  const auto axis = static_cast<int>(at[0]);
+  const bool gathers = o == op::all_gather;
+  const extent whole = (gathers ? declared : x).extents[axis], part = (gathers ? x : declared).extents[axis];
+  if (declared.rank != x.rank || declared.extents[axis].is_dynamic() || part.code < 1 || whole.code < 1 || whole.code % part.code)
+    return refuse(gathers ? rule::gathered_extent : rule::scattered_extent, 0);
+  return {x.with(axis, declared.extents[axis])};
+}
+
 constexpr typing type_leaf(op o, view<int64> attrs, view<tensor_type> in, const tensor_type& declared) {
   for (int i = 0; i < declared.rank; ++i)
     if (declared.extents[i].is_negative()) return refuse(rule::negative_extent);
@@ -310,7 +324,8 @@ constexpr typing type_leaf(op o, view<int64> attrs, view<tensor_type> in, const 
 }  // namespace detail
 
 /// The type of `o` over operands `in` with attributes `attrs`. `declared` supplies what the operands do not decide:
-/// the element type of casts and contractions, the extents of broadcast and reshape, the whole type of a leaf.
+/// the element type of casts and contractions, the extents of broadcast and reshape, the extent along the axis of all_gather and
+/// reduce_scatter, the whole type of a leaf.
 constexpr typing infer(op o, view<int64> attrs, view<tensor_type> in, const tensor_type& declared) {
   using namespace detail;
   const op_row& r = row(o);
@@ -328,7 +343,7 @@ constexpr typing infer(op o, view<int64> attrs, view<tensor_type> in, const tens
       const tensor_type kept = in[0].with(axis, extent(1));
       return {o == op::reduce_argmax ? kept.with(dtype::i32) : kept};
     }
-    case op_class::collective: return refuse(rule::collectives);
+    case op_class::collective: return type_collective(o, attrs, in[0], declared);
     default: break;
   }
   switch (o) {

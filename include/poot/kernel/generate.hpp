@@ -25,6 +25,7 @@ constexpr kernel generated_kernel(const program_view& p, const launch& l) {
     case fuse::region_kind::movement:
     case fuse::region_kind::rope: return movement_kernel(p, l);
     case fuse::region_kind::attention: return attention_kernel(p, l);
+    case fuse::region_kind::collective: fail("kernel: a collective has none: a communicator moves its values");
     case fuse::region_kind::generator: break;
   }
   return random_kernel(p, l);

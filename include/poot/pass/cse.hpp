@@ -17,12 +17,13 @@ constexpr uint64 hash_eqn(const graph_view& g, const eqn& e) {
   const int64* const attrs = g.attr_pool.first + e.attrs.first;
   for (uint32 k = 0; k < e.attrs.count; ++k) h = mix(h, static_cast<uint64>(attrs[k]));
   if (e.custom) h = mix(h, hash_text(e.custom->name));
+  if (e.name.count) h = mix(h, hash_text(g.chars(e.name)));
   return h;
 }
 
 constexpr bool same_eqn(const graph_view& g, const eqn& a, const eqn& b) {
   return a.kind == b.kind && a.custom == b.custom && a.type == b.type && a.sum == b.sum && g.operands(a) == g.operands(b) &&
-         g.attrs(a) == g.attrs(b);
+         g.attrs(a) == g.attrs(b) && g.chars(a.name) == g.chars(b.name);
 }
 
 }  // namespace detail

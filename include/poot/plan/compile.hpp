@@ -222,6 +222,7 @@ constexpr void refuse_missing(program& p, const graph_view& g) {
     if (g[id].type.element == dtype::f64)
       p.refused.push_back({id, function ? capability::f64_functions : capability::f64_values});
     if (o == ir::op::custom && g[id].custom->steps.empty()) p.refused.push_back({id, capability::custom_functions});
+    if (ir::is_collective(o)) p.refused.push_back({id, capability::collectives});
     if (o == ir::op::rope && !p.planned_for.caps.rope) p.refused.push_back({id, capability::rope});
     if (o == ir::op::attention && !runs_attention(g, id, p.planned_for.caps)) p.refused.push_back({id, capability::attention});
   }

@@ -57,7 +57,7 @@ constexpr bool numbered_alike(const graph_view& a, const graph_view& b) {
     if (x.kind != y.kind || !(x.sum == y.sum) || !(x.type == y.type) || x.origin != y.origin) return false;
     if (x.custom != y.custom && (!x.custom || !y.custom || x.custom->name != y.custom->name)) return false;
     if (!(a.operands(x) == b.operands(y)) || !ir::detail::equal_attributes(x.kind, a.attrs(x), b.attrs(y))) return false;
-    if (ir::is_named_leaf(x.kind) && a.name_of(id) != b.name_of(id)) return false;
+    if (a.name_of(id) != b.name_of(id)) return false;
   }
   for (size_t k = 0; k < a.outputs.size(); ++k)
     if (a.outputs[k].value != b.outputs[k].value || a.chars(a.outputs[k].name) != b.chars(b.outputs[k].name)) return false;

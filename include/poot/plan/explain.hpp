@@ -135,6 +135,9 @@ struct program_explainer {
         }
         break;
       }
+      case fuse::region_kind::collective:
+        ir::write_type(out << "among the ranks of \"" << g.name_of(head) << "\", makes ", g.type(head), g);
+        break;
       default:
         write_parts(fuse::parts_beside(g, members));
     }
@@ -183,7 +186,7 @@ struct program_explainer {
     out << "; writes";
     names(l.outputs);
     if (const shipped_kernel s = shipped_of(p, l); s.family != shipped::none) out << "; imported, " << name(s);
-    if (l.body == origin::none) out << "; no kernel";
+    if (l.body == origin::none && l.kind != fuse::region_kind::collective) out << "; no kernel";
     if (l.chunks > 1) out << "; in " << l.chunks << " chunks";
     if (saved.dispatches > 0) {
       out << "; saves ";

@@ -127,10 +127,10 @@ constexpr void choose_bodies(program& p, const graph_view& g) {
   const shipped_chooser chooser{g, p.planned_for.caps, p.placements.data()};
   for (vec<launch>* list : {&p.launches, &p.prologue})
     for (launch& l : *list) {
-      bool refused = false;
+      bool refused = l.kind == fuse::region_kind::collective;
       if (!missing.empty())
         for (uint32 m = 0; m < l.members.count; ++m) refused = refused || missing[p.ids[l.members.first + m]];
-      if (refused) l.body = origin::none;
+      if (refused) l.body = origin::none;  // or nothing to generate
       else if (on_host ? l.kind == fuse::region_kind::contraction : chooser.choose(l, p.ids.data()).family != shipped::none)
         l.body = origin::imported;
       else l.body = origin::generated;

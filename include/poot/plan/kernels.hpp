@@ -34,6 +34,7 @@ constexpr uint64 hash_region(const program_view& p, const graph_view& g, const l
       h = g.is_scalar_constant(in[k]) ? mix(mix(h, 0xffffffffu), static_cast<uint64>(g.attrs(in[k])[0])) : mix(h, local[in[k]]);
     const bool may_be_left_out = e.kind == ir::op::matmul || e.kind == ir::op::packed_contraction;  // transpose_b=0
     if (e.custom) h = mix(h, e.custom->hash);
+    if (ir::is_collective(e.kind)) h = mix(h, hash_text(g.name_of(members[m])));
     if (e.kind != ir::op::slice)
       for (int64 a : g.attrs(e))
         if (a != 0 || !may_be_left_out) h = mix(h, static_cast<uint64>(a));

@@ -11,7 +11,7 @@ using ir::graph_view;
 using ir::slice_of;
 
 /// What a dispatch's body is: written for this region, a kernel that the library ships, or nothing, where the target refuses
-/// an equation of it.
+/// an equation of it, and of a collective, which a communicator runs.
 enum class origin : uint8 { generated, imported, none };
 
 /// How far a plan's values may be from one dispatch per equation (numerics.md, "Comparison classes").
@@ -94,7 +94,7 @@ struct copy {
 };
 
 /// What a target lacks for an equation.
-enum class capability : uint8 { f64_functions, f64_values, custom_functions, rope, attention, max_buffers, buffer_bytes, execution };
+enum class capability : uint8 { f64_functions, f64_values, custom_functions, rope, attention, max_buffers, buffer_bytes, collectives, execution };
 
 constexpr std::string_view explain(capability c) {
   switch (c) {
@@ -105,6 +105,7 @@ constexpr std::string_view explain(capability c) {
     case capability::attention: return "attention: the target has no kernel for it, or too little workgroup memory for so many keys";
     case capability::max_buffers: return "max_buffers: alone it reads and writes more values than a kernel can bind";
     case capability::buffer_bytes: return "buffer_bytes: it has more bytes than a buffer that a kernel can reach";
+    case capability::collectives: return "collectives: ranks exchange values of the host only";
     case capability::execution: return "execution: programs of this target are planned and printed, and nothing runs them";
   }
   return "";

@@ -139,7 +139,7 @@ struct plan_statements : ir::detail::graph_reader {
   }
   constexpr void read_launch(size_t where, vec<launch>& to, vec<size_t>& places) {
     launch l;
-    l.kind = one_of("a kind of region", fuse::region_kind::attention, [](fuse::region_kind k) { return fuse::name(k); });
+    l.kind = one_of("a kind of region", fuse::region_kind::collective, [](fuse::region_kind k) { return fuse::name(k); });
     l.body = one_of("generated, imported or none", origin::none, [](origin o) { return name(o); });
     l.compares = one_of("a comparison class", comparison::approximate, [](comparison c) { return name(c); });
     expect('{');

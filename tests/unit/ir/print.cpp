@@ -85,6 +85,9 @@ constexpr std::string_view every_form = R"(graph "two words" {
   %24 : f32[2,2] = random_uniform %seed, u32(4294967295)
   %25 : i32[] = constant i32(7)
   %26 : i32[4] = add %12, %25
+  %27 : f32[4] = all_reduce_sum %0 {group="tp"}
+  %28 : i32[12] = all_gather %12 {group="a \"b\"" axis=0}
+  %29 : i32[4] = reduce_scatter %28 {group="a \"b\"" axis=0}
   output "cache" = %23
   output "seven" = %25
 }

@@ -139,8 +139,16 @@ std::vector<broken_call> broken_calls() {
       {rule::constant_count, -1, {op::constant, {}, {1, 2, 3}, f(2, 2)}, {op::constant, {}, {1, 2, 3, 4}, f(2, 2)}, f(2, 2)},
       {rule::constant_count, -1, {op::constant, {}, {}, f(2)}, {op::constant, {}, {}, f(0)}, f(0)},
       {rule::constant_count, -1, {op::constant, {}, {1, 2}, f(length)}, {op::constant, {}, {1}, f(length)}, f(length)},
-      {rule::collectives, -1, {op::all_reduce_sum, {f(2)}, {0}}, {op::reduce_sum, {f(2)}, {0}}, f(1)},
-      {rule::collectives, -1, {op::all_gather, {f(2)}, {0}}, {op::concat, {f(2)}, {0}}, f(2)},
+      {rule::collective_dynamic, 0, {op::all_reduce_sum, {f(length)}}, {op::all_reduce_sum, {f(2)}}, f(2)},
+      {rule::attribute_count, -1, {op::all_reduce_sum, {f(2)}, {0}}, {op::all_reduce_sum, {t(i8, 2)}}, t(i8, 2)},
+      {rule::operand_dtype, 0, {op::all_reduce_sum, {t(boolean, 2)}}, {op::all_gather, {t(boolean, 2)}, {0}, t(boolean, 6)}, t(boolean, 6)},
+      {rule::collective_dynamic, 0, {op::all_gather, {f(2, length)}, {0}, f(4, length)}, {op::all_gather, {f(2, 3)}, {0}, f(4, 3)}, f(4, 3)},
+      {rule::axis_in_range, 0, {op::all_gather, {f(2)}, {1}, f(4)}, {op::all_gather, {f(2)}, {0}, f(4)}, f(4)},
+      {rule::gathered_extent, 0, {op::all_gather, {f(2)}, {0}, f(5)}, {op::all_gather, {f(2)}, {0}, f(2)}, f(2)},
+      {rule::gathered_extent, 0, {op::all_gather, {f(0, 2)}, {0}, f(0, 2)}, {op::all_gather, {f(0, 2)}, {1}, f(0, 6)}, f(0, 6)},
+      {rule::gathered_extent, 0, {op::all_gather, {f(2)}, {0}, f(4, 1)}, {op::all_gather, {f(2, 1)}, {0}, f(4, 1)}, f(4, 1)},
+      {rule::scattered_extent, 0, {op::reduce_scatter, {f(6)}, {0}, f(4)}, {op::reduce_scatter, {f(6)}, {0}, f(2)}, f(2)},
+      {rule::scattered_extent, 0, {op::reduce_scatter, {f(6)}, {0}, f(0)}, {op::reduce_scatter, {t(u32, 6)}, {0}, t(u32, 6)}, t(u32, 6)},
   };
 }
 
@@ -169,7 +177,7 @@ tensor_type from(dtype t, const std::vector<int64>& extents) {
 }  // namespace
 
 TEST_CASE("refuses each broken rule by its name, and accepts the call beside it") {
-  std::vector<bool> seen(static_cast<size_t>(rule::collectives) + 1);
+  std::vector<bool> seen(static_cast<size_t>(rule::scattered_extent) + 1);
   int number = 0;
   for (const broken_call& r : broken_calls()) {
     CAPTURE(number++);

@@ -44,6 +44,7 @@ struct attributes {
   slice_of where[attr_count]{};
   uint32 present = 0;
   order sum{};
+  vec<char> group{};
 
   constexpr bool has(attr a) const { return present & attr_set(a); }
   constexpr view<int64> list(attr a) const {
@@ -95,7 +96,7 @@ constexpr attributes read_attributes(text_reader& in, op o, dtype element, ReadE
     if (a == attr::order) {
       r.sum = read_order(in);
     } else if (a == attr::group) {
-      (void)in.quoted("the name of a group");
+      r.group = in.quoted("the name of a group");
     } else if (a == attr::scale || a == attr::softcap) {
       r.pool.push_back(static_cast<int64>(read_number(in, dtype::f32)));
     } else if (!is_list(a)) {
@@ -143,6 +144,16 @@ constexpr vec<int64> kept_attributes(const text_reader& in, op o, const attribut
       put(attr::softcap, 1, 0);
       put(attr::sink, 1, 0);
       put(attr::strict, 1, 0);
+      break;
+    case op::all_reduce_sum:  // it has an axis only because its siblings have
+      require(attr::group);
+      if (first && a.has(attr::axis) && (a.list(attr::axis)[0] < 0 || a.list(attr::axis)[0] >= first->rank))
+        in.refuse(explain(rule::axis_in_range));
+      break;
+    case op::all_gather: case op::reduce_scatter:
+      require(attr::group);
+      require(attr::axis);
+      put(attr::axis, 1, 0);
       break;
     case op::conv2d:
       put(attr::stride, 2, 1);

@@ -31,6 +31,7 @@ class difference_found : public error {
 struct load_options {
   bool check = false;  ///< slow: every region also runs unfused
   view<straight_function> kernels{};  ///< of a typed program: the straight-line kernel of each launch, null where it has none
+  communicator* ranks = nullptr;  ///< of this rank, for a program that has collectives; stays as long as the program
   /// Exchanges the step of a launch; tests break a region's body with it.
   std::unique_ptr<step> (*substitute)(std::unique_ptr<step>, const plan::program_view&, const plan::launch&) = nullptr;
 };
@@ -68,7 +69,7 @@ class checked_step : public step {
   }
 
  private:
-  run_context context(const run_context& c) const { return {alone_, memory_, c.counts, c.shared, c.threads}; }
+  run_context context(const run_context& c) const { return {alone_, memory_, c.counts, c.shared, c.threads, c.ranks}; }
 
   /// Memory of its own for every member, and for what no other kernel needs in memory: the constants of a body.
   void place(const run_context& c) {

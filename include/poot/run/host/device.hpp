@@ -51,16 +51,27 @@ class device {
   constexpr poot::target target() const { return targets::host; }
   /// Loads a planned program.
   session load(plan::program p) const { return {std::move(p), threads_}; }
+  /// The same of a program with collectives: `ranks` is the communicator of this rank, and stays as long as the session.
+  session load(plan::program p, communicator& ranks) const { return {std::move(p), threads_, load_options{.ranks = &ranks}}; }
   /// Loads a typed model, whose plan is `planned<Model, targets::host, Wanted>`.
   template <auto Model, plan::options Wanted = plan::options{}>
   typed_session<Model, session> load() const {
-    return typed_session<Model, session>({plan::instantiate<Model, targets::host, Wanted>(), threads_,
-                                          load_options{.kernels = straight_kernels<planned<Model, targets::host, Wanted>>()}});
+    return load_typed<Model, Wanted>(nullptr);
+  }
+  /// The same of a model with collectives.
+  template <auto Model, plan::options Wanted = plan::options{}>
+  typed_session<Model, session> load(communicator& ranks) const {
+    return load_typed<Model, Wanted>(&ranks);
   }
   /// An executor for several entries that share weights and states.
   executor make_executor() const { return executor(threads_); }
 
  private:
+  template <auto Model, plan::options Wanted>
+  typed_session<Model, session> load_typed(communicator* ranks) const {
+    return typed_session<Model, session>({plan::instantiate<Model, targets::host, Wanted>(), threads_,
+                                          load_options{.kernels = straight_kernels<planned<Model, targets::host, Wanted>>(), .ranks = ranks}});
+  }
   int threads_;
 };
 

@@ -24,6 +24,7 @@ class entry {
       fail(text{} << "load: %" << view_.refused[0].equation << " cannot run on " << name(view_.planned_for.kind) << ": "
                   << plan::explain(view_.refused[0].missing));
     require_exact();
+    find_ranks(options.ranks);
     own_states();
     note_weights();
     place_fixed();
@@ -59,11 +60,13 @@ class entry {
 
   /// One step. Throws `error` before anything is written when a binding is missing or does not fit.
   void run() {
-    const float_environment ieee;
-    settle();
-    const run_context c = context();
-    for (const std::unique_ptr<step>& s : steps_) s->run(c);
-    finish_copies();
+    if (!ranks_) return run_steps();
+    try {
+      run_steps();
+    } catch (const std::exception& e) {
+      ranks_->abandon(e.what());
+      throw;
+    }
   }
 
   /// Where a result lies after a run, with its concrete type.
@@ -75,7 +78,31 @@ class entry {
   }
 
  private:
-  run_context context() { return {view_, memory_, bound_.counts(), shared_, threads_}; }
+  run_context context() { return {view_, memory_, bound_.counts(), shared_, threads_, ranks_}; }
+
+  void run_steps() {
+    const float_environment ieee;
+    settle();
+    const run_context c = context();
+    for (const std::unique_ptr<step>& s : steps_) s->run(c);
+    finish_copies();
+  }
+
+  /// Keeps the communicator of a program with collectives; refuses one that does not fit their groups.
+  void find_ranks(communicator* ranks) {
+    for (const plan::launch& l : view_.launches) {
+      if (l.kind != fuse::region_kind::collective) continue;
+      const uint32 id = view_(l.members)[0];
+      const std::string_view group = view_.graph.name_of(id);
+      const auto refuse = [&](const text& why) { fail(text{} << "load: %" << id << " (" << ir::name(view_.graph[id].kind) << ") " << why); };
+      if (!ranks) refuse(text("exchanges values in the group \"") << group << "\", and no communicator is given");
+      const int64 there = ranks->size(group), wanted = ir::ranks_of(view_.graph, id);
+      if (there < 1) refuse(text("needs the group \"") << group << "\", and the communicator has none of this name");
+      if (wanted != 0 && wanted != there)
+        refuse(text("needs ") << wanted << " ranks in the group \"" << group << "\", and the communicator has " << there);
+      ranks_ = ranks;
+    }
+  }
 
   void own_states() {
     for (uint32 id = 0; id < view_.graph.size(); ++id)
@@ -279,6 +306,7 @@ class entry {
   plan::program_view view_;
   shared_memory& shared_;
   pool& threads_;
+  communicator* ranks_ = nullptr;  ///< where there are collectives
   bindings bound_;
   overlap_check overlaps_;
   vec<char*> memory_, results_;

@@ -15,8 +15,13 @@ class executor {
   /// Loads `p` under a name of its own.
   entry& add_entry(std::string_view name, plan::program p, const load_options& options = {}) {
     if (entries_.count(std::string(name))) fail(text{} << "add_entry \"" << name << "\": there is an entry of this name");
-    auto loaded = std::make_unique<entry>(std::move(p), *shared_, *threads_, options);
-    return *(entries_[std::string(name)] = std::move(loaded));
+    try {
+      auto loaded = std::make_unique<entry>(std::move(p), *shared_, *threads_, options);
+      return *(entries_[std::string(name)] = std::move(loaded));
+    } catch (const std::exception& e) {
+      if (options.ranks) options.ranks->abandon(e.what());  // other ranks may have loaded theirs
+      throw;
+    }
   }
   /// Loads every entry of a model.
   void load(plan::staged model, const load_options& options = {}) {

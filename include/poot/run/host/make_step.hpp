@@ -2,6 +2,7 @@
 /// The step that runs a launch.
 
 #include <poot/run/host/attention_step.hpp>
+#include <poot/run/host/collective_step.hpp>
 #include <poot/run/host/contraction_launch.hpp>
 #include <poot/run/host/movement_step.hpp>
 #include <poot/run/host/reduction_step.hpp>
@@ -76,6 +77,7 @@ inline std::unique_ptr<step> make_step(const plan::program_view& p, const plan::
     case fuse::region_kind::rope: return std::make_unique<rope_step>(p, l);
     case fuse::region_kind::attention: return std::make_unique<attention_step>(p, l);
     case fuse::region_kind::reduction: return std::make_unique<reduction_step>(p, l);
+    case fuse::region_kind::collective: return std::make_unique<collective_step>(p, l);
     default: return std::make_unique<movement_step>(p, l);
   }
 }

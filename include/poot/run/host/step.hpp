@@ -2,6 +2,7 @@
 /// What a loaded program is made of: steps that run one after another.
 
 #include <poot/plan/program.hpp>
+#include <poot/run/communicator.hpp>
 #include <poot/run/extents.hpp>
 #include <poot/run/host/memory.hpp>
 #include <poot/run/host/pool.hpp>
@@ -15,6 +16,7 @@ struct run_context {
   const extent_counts& counts;
   shared_memory& shared;
   pool& threads;
+  communicator* ranks = nullptr;  ///< of a program that has collectives
 
   template <class T = char>
   T* at(uint32 id) const { return reinterpret_cast<T*>(memory[id]); }
