@@ -95,6 +95,15 @@ TEST_CASE("kernels of one structure and one run are shared, of another run they 
   CHECK(kernels(192, 64) == kernels(192, 64));
 }
 
+TEST_CASE("a workgroup for each run, in as many chunks as the target's grid asks for") {
+  target narrow = targets::vulkan_lavapipe;
+  narrow.caps.max_groups_x = 5;
+  narrow.caps.max_groups_y = 1;
+  CHECK(planned(product_and_runs(1, 192, 64), narrow).dispatch_count() == 1);
+  CHECK(planned(product_and_runs(1, 192, 8), narrow).dispatch_count() == 5);
+  CHECK(planned(product_and_runs(1, 192, 1), narrow).dispatch_count() == 39);
+}
+
 TEST_CASE("rows stay apart where the options, the target, their number, their length, another reader or a narrowing cast say so") {
   plan::options wanted;
   wanted.document_rules = true;
