@@ -61,7 +61,8 @@ constexpr vec<interpretation> interpret_ranks(const graph_view& g, view<view<nam
       continue;
     }
     if (const int64 ranks = ranks_of(g, id); ranks != 0 && ranks != static_cast<int64>(count))
-      fail(text{} << "%" << id << ": " << name(e.kind) << ": the group \"" << g.name_of(id) << "\" has " << ranks << " ranks, and " << count << " are interpreted");
+      fail(text{} << "%" << id << ": " << name(e.kind) << ": the group \"" << g.name_of(id) << "\" has " << ranks << " ranks, and "
+                  << count << " are interpreted");
     const float_environment environment(options.small);
     in.clear();
     for (const detail::rank_run& run : runs) in.push_back(run[g.first_operand(id)[0]]);

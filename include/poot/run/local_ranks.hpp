@@ -76,8 +76,8 @@ class local_ranks {
 
   text describe(size_t r) const {
     const offer& o = given_[r];
-    return text("rank ") << r << " is at " << (o.what == call::all_gather ? "all_gather" : "all_to_all") << " of " << o.bytes << " bytes in group \"" << o.group
-                         << '"';
+    return text("rank ") << r << " is at " << (o.what == call::all_gather ? "all_gather" : "all_to_all") << " of " << o.bytes
+                         << " bytes in group \"" << o.group << '"';
   }
 
   /// Returns when all ranks have come here, each with its offer, if it has one.
