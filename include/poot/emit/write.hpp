@@ -20,9 +20,8 @@ constexpr std::string_view name(dialect d) {
   return names[static_cast<int>(d)];
 }
 
-/// The text of a well-formed kernel. Equal kernels give equal text; names and notes show in it only with
-/// `options::comments`.
-constexpr text write(const kernel::kernel& k, dialect d, options o = {}) {
+namespace detail {
+constexpr text written(const kernel::kernel& k, dialect d, const options& o) {
   switch (d) {
     case dialect::glsl: return glsl(k, o).write();
     case dialect::cpp: return cpp(k, o).write();
@@ -30,6 +29,21 @@ constexpr text write(const kernel::kernel& k, dialect d, options o = {}) {
     case dialect::hip: return hip(k, o).write();
   }
   return {};
+}
+}  // namespace detail
+
+inline constexpr uint64 text_layout = mix(kernel::kernel_layout, layout_of<options>);
+namespace precompiled {
+template <uint64 Layout>
+text write(const kernel::kernel& k, dialect d, const options& o);
+}
+
+/// The text of a well-formed kernel. Equal kernels give equal text; names and notes show in it only with
+/// `options::comments`.
+constexpr text write(const kernel::kernel& k, dialect d, const options& o = {}) {
+  if constexpr (is_precompiled)
+    if (!std::is_constant_evaluated()) return precompiled::write<text_layout>(k, d, o);
+  return detail::written(k, d, o);
 }
 
 /// The dialect that the compiler of a backend reads; C++ for the host, and for targets that nothing here compiles for.

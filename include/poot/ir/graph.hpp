@@ -3,6 +3,7 @@
 
 #include <poot/core/error.hpp>
 #include <poot/core/name_index.hpp>
+#include <poot/core/precompiled.hpp>
 #include <poot/ir/custom.hpp>
 #include <poot/ir/typing.hpp>
 
@@ -208,6 +209,9 @@ struct value {
   uint32 id = 0;
   constexpr const tensor_type& type() const { return owner->eqns[id].type; }
 };
+
+/// Of what takes or gives graphs (core/precompiled.hpp).
+inline constexpr uint64 graph_layout = mix(op_table_hash, layout_of<graph, graph_view, eqn>);
 
 /// One sentence for a broken rule: the call, the operand with its type, the rule.
 constexpr text describe(op o, const typing& t, view<tensor_type> in, const graph_view& g, const tensor_type& declared) {

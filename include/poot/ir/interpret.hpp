@@ -82,12 +82,7 @@ constexpr void contract(const graph_view& g, uint32 id, const index_rule& inside
   else matmul<Float>(o, !g.attrs(id).empty() && g.attrs(id)[0] != 0, *in[0], *in[1], result);
 }
 
-}  // namespace detail
-
-/// The value of equation `id`, no input, weight or state, over the values of its operands. `type` is its type with
-/// counts for extents, and with f64 for a float in wide arithmetic.
-constexpr tensor interpret_equation(const graph_view& g, uint32 id, view<const tensor*> in, const tensor_type& type,
-                                    outside index = outside::refuse, subnormals small = subnormals::kept) {
+constexpr tensor evaluate_equation(const graph_view& g, uint32 id, view<const tensor*> in, const tensor_type& type, outside index, subnormals small) {
   const float_environment environment(small);
   const eqn& e = g[id];
   const view<int64> at = g.attrs(id);
@@ -144,8 +139,6 @@ constexpr tensor interpret_equation(const graph_view& g, uint32 id, view<const t
   return result;
 }
 
-namespace detail {
-
 /// A run of a graph on one rank, equation by equation.
 class rank_run {
  public:
@@ -185,7 +178,7 @@ class rank_run {
     }
     in_.clear();
     for (uint32 operand : g_.operands(id)) in_.push_back(at_[operand]);
-    take(id, interpret_equation(g_, id, in_, type(id), options_.index, options_.small));
+    take(id, evaluate_equation(g_, id, in_, type(id), options_.index, options_.small));
   }
   /// Makes `value` that of equation `id`. Values live until their last reader; outputs and states until the end.
   constexpr void take(uint32 id, tensor value) {
@@ -223,15 +216,38 @@ class rank_run {
   vec<tensor> values_;  ///< (where they are does not change as a run is moved)
 };
 
+constexpr interpretation evaluate_graph(const graph_view& g, view<named_tensor> given, const interpret_options& options) {
+  rank_run run(g, given, options);
+  for (uint32 id = 0; id < g.size(); ++id) run.compute(id);
+  return run.results();
+}
+
 }  // namespace detail
+
+inline constexpr uint64 interpreter_layout = mix(graph_layout, layout_of<tensor, named_tensor, interpret_options>);
+namespace precompiled {
+template <uint64 Layout>
+tensor interpret_equation(const graph_view& g, uint32 id, view<const tensor*> in, const tensor_type& type, outside index, subnormals small);
+template <uint64 Layout>
+interpretation interpret(const graph_view& g, view<named_tensor> given, const interpret_options& options);
+}  // namespace precompiled
+
+/// The value of equation `id`, no input, weight or state, over the values of its operands. `type` is its type with
+/// counts for extents, and with f64 for a float in wide arithmetic.
+constexpr tensor interpret_equation(const graph_view& g, uint32 id, view<const tensor*> in, const tensor_type& type,
+                                    outside index = outside::refuse, subnormals small = subnormals::kept) {
+  if constexpr (is_precompiled)
+    if (!std::is_constant_evaluated()) return precompiled::interpret_equation<interpreter_layout>(g, id, in, type, index, small);
+  return detail::evaluate_equation(g, id, in, type, index, small);
+}
 
 /// Runs `g` once over values for its inputs, weights and states, found by name; names that the graph does not read
 /// are ignored. Throws where a value is missing or does not fit its leaf, where an index lies outside, and at a collective
 /// (ir/interpret_ranks.hpp).
-constexpr interpretation interpret(const graph_view& g, view<named_tensor> given, interpret_options options = {}) {
-  detail::rank_run run(g, given, options);
-  for (uint32 id = 0; id < g.size(); ++id) run.compute(id);
-  return run.results();
+constexpr interpretation interpret(const graph_view& g, view<named_tensor> given, const interpret_options& options = {}) {
+  if constexpr (is_precompiled)
+    if (!std::is_constant_evaluated()) return precompiled::interpret<interpreter_layout>(g, given, options);
+  return detail::evaluate_graph(g, given, options);
 }
 
 }  // namespace poot::ir

@@ -2,6 +2,7 @@
 /// The table of operations: one row per op.
 
 #include <poot/core/dtype.hpp>
+#include <poot/core/hash.hpp>
 
 namespace poot::ir {
 
@@ -109,6 +110,13 @@ inline constexpr op_row op_table[op_count] = {
     {"rope", op_class::chain, 3, dtypes::floats, 3},
     {"attention", op_class::chain, -1, dtypes::floats, 2},
 };
+
+/// Changes with the ops and their order.
+inline constexpr uint64 op_table_hash = [] {
+  uint64 h = 0;
+  for (const op_row& r : op_table) h = mix(h, hash_text(r.name));
+  return h;
+}();
 
 constexpr const op_row& row(op o) { return op_table[static_cast<int>(o)]; }
 constexpr std::string_view name(op o) { return row(o).name; }

@@ -346,16 +346,27 @@ struct graph_reader : text_reader {
   }
 };
 
+constexpr graph read(std::string_view source, view<const custom_row*> customs) {
+  graph_reader reader{{source}};
+  reader.customs = customs;
+  reader.read_graph();
+  return std::move(reader.g);
+}
+
 }  // namespace detail
+
+namespace precompiled {
+template <uint64 Layout>
+graph parse(std::string_view source, view<const custom_row*> customs);
+}
 
 /// Reads a graph. Throws `error` with line and column, the value, the op and the rule when the text is not well formed
 /// or breaks a typing rule. Time and memory grow with the text, whatever it holds.
 /// `customs` are the user's ops that the text may name.
 constexpr graph parse(std::string_view source, view<const custom_row*> customs = {}) {
-  detail::graph_reader reader{{source}};
-  reader.customs = customs;
-  reader.read_graph();
-  return std::move(reader.g);
+  if constexpr (is_precompiled)
+    if (!std::is_constant_evaluated()) return precompiled::parse<graph_layout>(source, customs);
+  return detail::read(source, customs);
 }
 
 }  // namespace poot::ir

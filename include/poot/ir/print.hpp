@@ -230,13 +230,24 @@ struct graph_writer {
   }
 };
 
+constexpr text written(const graph_view& g) {
+  graph_writer writer{g};
+  writer.write_graph();
+  return std::move(writer.out);
+}
+
 }  // namespace detail
+
+namespace precompiled {
+template <uint64 Layout>
+text print(const graph_view& g);
+}
 
 /// The text of a graph. `parse` gives back a graph that is `structurally_equal`, and its text is the same.
 constexpr text print(const graph_view& g) {
-  detail::graph_writer writer{g};
-  writer.write_graph();
-  return std::move(writer.out);
+  if constexpr (is_precompiled)
+    if (!std::is_constant_evaluated()) return precompiled::print<graph_layout>(g);
+  return detail::written(g);
 }
 
 }  // namespace poot::ir

@@ -13,8 +13,7 @@
 
 namespace poot::kernel {
 
-/// What a generator writes for launch `l` of `p`, or of its prologue, whatever body its plan says it has. Throws where no
-/// device has a kernel for an equation, which the planner refuses before.
+namespace detail {
 constexpr kernel generated_kernel(const program_view& p, const launch& l) {
   switch (l.kind) {
     case fuse::region_kind::pointwise: return pointwise_kernel(p, l);
@@ -29,6 +28,21 @@ constexpr kernel generated_kernel(const program_view& p, const launch& l) {
     case fuse::region_kind::generator: break;
   }
   return random_kernel(p, l);
+}
+}  // namespace detail
+
+inline constexpr uint64 generator_layout = mix(kernel_layout, plan::program_layout);
+namespace precompiled {
+template <uint64 Layout>
+kernel generated_kernel(const program_view& p, const launch& l);
+}
+
+/// What a generator writes for launch `l` of `p`, or of its prologue, whatever body its plan says it has. Throws where no
+/// device has a kernel for an equation, which the planner refuses before.
+constexpr kernel generated_kernel(const program_view& p, const launch& l) {
+  if constexpr (is_precompiled)
+    if (!std::is_constant_evaluated()) return precompiled::generated_kernel<generator_layout>(p, l);
+  return detail::generated_kernel(p, l);
 }
 
 /// The kernel of launch `l` of `p`, or of its prologue: the body that its plan says, in as many grids as it says. (The text of a

@@ -360,7 +360,7 @@ class interpreter {
 
   const kernel& k_;
   view<words> buffers_;
-    interpretation wanted_;
+  interpretation wanted_;
   uint32 width_, group_ = 0, interval_ = 0;
   vec<frame> frames_;  ///< of the functions, then of the kernel
   vec<vec<uint32>> shared_;
@@ -370,17 +370,30 @@ class interpreter {
   vec<uint32> everyone_;
 };
 
-}  // namespace detail
-
-/// Runs workgroups [0, groups), of a chunked kernel [first, first + groups). Buffers are in the order of `kernel.buffers`; those that begin at one address are one memory.
-/// Throws `error` naming the instruction, its equation and the invocation where an index lies outside, a shared element is
-/// read before it is written, a barrier is not reached by all, two invocations race, or an operation has no defined result.
-constexpr void interpret(const kernel& k, view<words> buffers, view<uint32> metadata, uint32 groups, interpretation wanted = {}) {
+constexpr void run_groups(const kernel& k, view<words> buffers, view<uint32> metadata, uint32 groups, const interpretation& wanted) {
   check_form(k);
   const float_environment environment(wanted.small);
-  detail::interpreter in(k, buffers, metadata, wanted);
+  interpreter in(k, buffers, metadata, wanted);
   const uint32 first = k.chunked ? metadata[metadata.size() - 1] : 0;
   for (uint32 g = 0; g < groups; ++g) in.run_group(first + g);
+}
+
+}  // namespace detail
+
+inline constexpr uint64 interpreter_layout = mix(kernel_layout, layout_of<words, interpretation>);
+namespace precompiled {
+template <uint64 Layout>
+void interpret(const kernel& k, view<words> buffers, view<uint32> metadata, uint32 groups, const interpretation& wanted);
+}
+
+/// Runs workgroups [0, groups), of a chunked kernel [first, first + groups). Buffers are in the order of
+/// `kernel.buffers`; those that begin at one address are one memory.
+/// Throws `error` naming the instruction, its equation and the invocation where an index lies outside, a shared element is
+/// read before it is written, a barrier is not reached by all, two invocations race, or an operation has no defined result.
+constexpr void interpret(const kernel& k, view<words> buffers, view<uint32> metadata, uint32 groups, const interpretation& wanted = {}) {
+  if constexpr (is_precompiled)
+    if (!std::is_constant_evaluated()) return precompiled::interpret<interpreter_layout>(k, buffers, metadata, groups, wanted);
+  detail::run_groups(k, buffers, metadata, groups, wanted);
 }
 
 }  // namespace poot::kernel

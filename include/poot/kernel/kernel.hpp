@@ -6,6 +6,7 @@
 /// index in its body; a value is visible from there to the end of the block that it stands in. Loops, branches and
 /// barriers are instructions that open and close blocks.
 
+#include <poot/core/precompiled.hpp>
 #include <poot/core/text.hpp>
 
 namespace poot::kernel {
@@ -146,6 +147,9 @@ struct kernel {
 
 /// What the invocations of a subgroup do as one.
 constexpr bool is_of_fragments(opcode c) { return c >= opcode::mma_left && c <= opcode::mma_store; }
+
+/// Of what takes or gives kernels (core/precompiled.hpp).
+inline constexpr uint64 kernel_layout = mix(layout_of<kernel, instruction>, static_cast<uint64>(opcode::argument));
 
 /// Whether the `c` values from `b` on, arguments that stand right before, are its operands.
 constexpr bool takes_arguments(opcode c) { return c == opcode::call || c == opcode::join; }

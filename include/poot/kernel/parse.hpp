@@ -249,8 +249,17 @@ struct kernel_reader : ir::detail::text_reader {
 
 }  // namespace detail
 
+namespace precompiled {
+template <uint64 Layout>
+kernel parse(std::string_view source);
+}
+
 /// Reads a kernel. Throws `error` with line, column and rule where the text is not well formed, and as `check_form` does where
 /// the kernel is not.
-constexpr kernel parse(std::string_view source) { return detail::kernel_reader{{source}}.read(); }
+constexpr kernel parse(std::string_view source) {
+  if constexpr (is_precompiled)
+    if (!std::is_constant_evaluated()) return precompiled::parse<kernel_layout>(source);
+  return detail::kernel_reader{{source}}.read();
+}
 
 }  // namespace poot::kernel

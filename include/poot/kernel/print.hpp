@@ -147,13 +147,24 @@ struct kernel_writer {
   }
 };
 
+constexpr text written(const kernel& k) {
+  kernel_writer writer{k};
+  writer.write();
+  return std::move(writer.out);
+}
+
 }  // namespace detail
+
+namespace precompiled {
+template <uint64 Layout>
+text print(const kernel& k);
+}
 
 /// The text of a kernel whose form is sound.
 constexpr text print(const kernel& k) {
-  detail::kernel_writer writer{k};
-  writer.write();
-  return std::move(writer.out);
+  if constexpr (is_precompiled)
+    if (!std::is_constant_evaluated()) return precompiled::print<kernel_layout>(k);
+  return detail::written(k);
 }
 
 }  // namespace poot::kernel

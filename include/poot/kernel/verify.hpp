@@ -56,22 +56,34 @@ constexpr void check_fragments(const kernel& k, const uniformity& uniform) {
   }
 }
 
+constexpr bool check_all(const kernel& k, const device_caps& caps) {
+  check_form(k);
+  check_limits(k, caps);
+  for (const function& f : k.functions) check_exactness(k, f.code, caps);
+  check_exactness(k, k.code, caps);
+  const uniformity uniform = find_uniform(k);
+  check_together(k, uniform);
+  check_fragments(k, uniform);
+  check_shared_races(k, uniform);
+  return true;
+}
+
 }  // namespace detail
+
+inline constexpr uint64 verifier_layout = mix(kernel_layout, layout_of<device_caps>);
+namespace precompiled {
+template <uint64 Layout>
+bool verify(const kernel& k, const device_caps& caps);
+}
 
 /// Throws `error`, one sentence that names the first rule that the kernel breaks; returns true otherwise:
 /// form (`check_form`); barriers are reached by all invocations, and so is what subgroups do together; no two of them may touch one shared element without a
 /// barrier between unless both read, nor store at one index of a buffer where that shows; the workgroup, shared memory,
 /// the number of buffers and the rounding of every operation are what the device has.
 constexpr bool verify(const kernel& k, const device_caps& caps) {
-  check_form(k);
-  detail::check_limits(k, caps);
-  for (const function& f : k.functions) detail::check_exactness(k, f.code, caps);
-  detail::check_exactness(k, k.code, caps);
-  const uniformity uniform = find_uniform(k);
-  detail::check_together(k, uniform);
-  detail::check_fragments(k, uniform);
-  check_shared_races(k, uniform);
-  return true;
+  if constexpr (is_precompiled)
+    if (!std::is_constant_evaluated()) return precompiled::verify<verifier_layout>(k, caps);
+  return detail::check_all(k, caps);
 }
 
 }  // namespace poot::kernel

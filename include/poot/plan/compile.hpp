@@ -183,6 +183,7 @@ constexpr void count_copying_updates(program& p, const graph_view& g) {
       for (uint32 m = 0; m < l.members.count; ++m) {
         const uint32 id = p.ids[l.members.first + m];
         if (g[id].kind != ir::op::dynamic_update_slice || p.placements[id].where == place::state) continue;
+        if (l.members.count > 1) fail(text{} << "plan: update %" << id << " shares a dispatch, and is not in place");  // fuse/ keeps it alone
         l.bytes += 2 * (g.type(id).bytes() - g.type(g.first_operand(id)[1]).bytes());
       }
 }
@@ -269,8 +270,8 @@ constexpr program plan_prepared(ir::graph optimized, const target& where, const 
   return plan_regions(std::move(optimized), where, std::move(regions));
 }
 
-/// Plans `traced` for `where`. Throws `error` when the graph is not well formed.
-constexpr program compile(const graph_view& traced, const target& where, const options& wanted = {}) {
+namespace detail {
+constexpr program compile(const graph_view& traced, const target& where, const options& wanted) {
   ir::verify(traced);
   if (!is_countable(traced)) fail(text{} << "compile: graph " << traced.chars(traced.name) << ": " << uncountable);
   pass::prepared ready = pass::run_passes(traced, where, pass_options(wanted));
@@ -279,6 +280,20 @@ constexpr program compile(const graph_view& traced, const target& where, const o
   p.declined_numerically = std::move(ready.notes.numerical_declines);
   p.declined_chains = std::move(ready.notes.chain_declines);
   return p;
+}
+}  // namespace detail
+
+inline constexpr uint64 compile_layout = mix(program_layout, layout_of<options>);
+namespace precompiled {
+template <uint64 Layout>
+program compile(const graph_view& traced, const target& where, const options& wanted);
+}
+
+/// Plans `traced` for `where`. Throws `error` when the graph is not well formed.
+constexpr program compile(const graph_view& traced, const target& where, const options& wanted = {}) {
+  if constexpr (is_precompiled)
+    if (!std::is_constant_evaluated()) return precompiled::compile<compile_layout>(traced, where, wanted);
+  return detail::compile(traced, where, wanted);
 }
 
 }  // namespace poot::plan

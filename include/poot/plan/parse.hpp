@@ -186,15 +186,26 @@ struct program_reader : plan_statements {
   }
 };
 
+constexpr program read(std::string_view source, view<const ir::custom_row*> customs) {
+  program_reader reader{{{{source}}}};
+  reader.customs = customs;
+  return reader.read();
+}
+
 }  // namespace detail
+
+namespace precompiled {
+template <uint64 Layout>
+program parse(std::string_view source, view<const ir::custom_row*> customs);
+}
 
 /// Reads a program. Throws `error` with line, column, statement and rule where the text is not well formed, breaks a rule
 /// of graphs, holds regions that are not legal or stand in an order that cannot run, or says of them what does not follow.
 /// `customs` are the user's ops that the graph may name.
 constexpr program parse(std::string_view source, view<const ir::custom_row*> customs = {}) {
-  detail::program_reader reader{{{{source}}}};
-  reader.customs = customs;
-  return reader.read();
+  if constexpr (is_precompiled)
+    if (!std::is_constant_evaluated()) return precompiled::parse<program_layout>(source, customs);
+  return detail::read(source, customs);
 }
 
 }  // namespace poot::plan

@@ -169,14 +169,25 @@ struct program_writer : ir::detail::graph_writer {
   }
 };
 
+constexpr text written(const program_view& p) {
+  program_writer writer(p);
+  writer.write_program();
+  return std::move(writer.out);
+}
+
 }  // namespace detail
+
+namespace precompiled {
+template <uint64 Layout>
+text print(const program_view& p);
+}
 
 /// The text of a program: `program { … }` with the plan, then the graph. `parse` gives back a program that is `equal`,
 /// and its text is the same.
 constexpr text print(const program_view& p) {
-  detail::program_writer writer(p);
-  writer.write_program();
-  return std::move(writer.out);
+  if constexpr (is_precompiled)
+    if (!std::is_constant_evaluated()) return precompiled::print<program_layout>(p);
+  return detail::written(p);
 }
 
 }  // namespace poot::plan

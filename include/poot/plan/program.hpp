@@ -245,4 +245,7 @@ struct program : questions<program> {
   constexpr operator program_view() const { return view_of(); }
 };
 
+/// Of what takes or gives programs (core/precompiled.hpp).
+inline constexpr uint64 program_layout = mix(ir::graph_layout, layout_of<program, program_view, launch, target>);
+
 }  // namespace poot::plan

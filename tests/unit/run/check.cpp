@@ -2,6 +2,7 @@
 
 #include <poot/ir/parse.hpp>
 #include <poot/run/host/check.hpp>
+#include <poot/run/host/region_step.hpp>
 
 #include <string>
 #include <vector>

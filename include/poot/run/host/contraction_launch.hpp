@@ -12,20 +12,6 @@
 
 namespace poot::run::host {
 
-/// Whether equation `id` contracts over its second operand as one matrix, or one of several, and in which form.
-inline bool contracts_over(const ir::graph_view& g, uint32 id, interleaved_form& form) {
-  const ir::eqn& e = g[id];
-  if (!ir::is_contraction(e.kind) || e.kind == ir::op::conv2d) return false;
-  const tensor_type& w = g.type(g.operands(id)[1]);
-  const bool indexed = g.operands(id).size() == 3;
-  if (w.is_dynamic() || !can_interleave(w.element) || (!indexed && w.rank != 2)) return false;
-  const bool transposed = indexed || (g.attrs(id).size() > 0 && g.attrs(id)[0] != 0);
-  const int64 outer = w.extents[w.rank - 2].code, inner = w.extents[w.rank - 1].code;
-  form = {indexed ? w.extents[0].code : 1, transposed ? outer : inner, transposed ? inner : outer,
-          transposed ? matrix_order::nk : matrix_order::kn};
-  return true;
-}
-
 /// One part of a launch: its contractions, and where their results go.
 class contraction_run {
  public:

@@ -5,6 +5,7 @@
 #include <poot/run/bindings.hpp>
 #include <poot/run/host/checked_step.hpp>
 #include <poot/run/host/self_test.hpp>
+#include <poot/run/host/strided_copy.hpp>
 #include <poot/run/overlap.hpp>
 #include <poot/run/tables.hpp>
 

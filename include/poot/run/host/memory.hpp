@@ -1,6 +1,7 @@
 #pragma once
 /// What the entries of an executor share: weights, interleaved where contractions read them, and states.
 
+#include <poot/ir/graph.hpp>
 #include <poot/run/buffer.hpp>
 #include <poot/run/host/interleave.hpp>
 #include <poot/run/host/pool.hpp>
@@ -79,6 +80,20 @@ struct interleaved_form {
   matrix_order order = matrix_order::nk;
   bool operator==(const interleaved_form&) const = default;
 };
+
+/// Whether equation `id` contracts over its second operand as one matrix, or one of several, and in which form.
+inline bool contracts_over(const ir::graph_view& g, uint32 id, interleaved_form& form) {
+  const ir::eqn& e = g[id];
+  if (!ir::is_contraction(e.kind) || e.kind == ir::op::conv2d) return false;
+  const tensor_type& w = g.type(g.operands(id)[1]);
+  const bool indexed = g.operands(id).size() == 3;
+  if (w.is_dynamic() || !can_interleave(w.element) || (!indexed && w.rank != 2)) return false;
+  const bool transposed = indexed || (g.attrs(id).size() > 0 && g.attrs(id)[0] != 0);
+  const int64 outer = w.extents[w.rank - 2].code, inner = w.extents[w.rank - 1].code;
+  form = {indexed ? w.extents[0].code : 1, transposed ? outer : inner, transposed ? inner : outer,
+          transposed ? matrix_order::nk : matrix_order::kn};
+  return true;
+}
 
 /// A weight by name. `source` is the caller's memory: it must stay valid while `reads_source`.
 struct stored_weight {

@@ -9,18 +9,6 @@
 
 namespace poot::run::host {
 
-/// Byte strides of a dense row-major array of concrete type `t`.
-struct dense_strides {
-  int64 bytes[max_rank]{};
-  explicit dense_strides(const tensor_type& t) {
-    int64 stride = row(t.element).block_bytes;
-    for (int i = t.rank; i-- > 0;) {
-      bytes[i] = stride;
-      stride *= t.extents[i].code;
-    }
-  }
-};
-
 /// All types below are concrete: every extent is a count. Buffers are dense and row-major.
 namespace movement {
 

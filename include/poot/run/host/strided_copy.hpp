@@ -8,6 +8,18 @@
 
 namespace poot::run::host {
 
+/// Byte strides of a dense row-major array of concrete type `t`.
+struct dense_strides {
+  int64 bytes[max_rank]{};
+  explicit dense_strides(const tensor_type& t) {
+    int64 stride = row(t.element).block_bytes;
+    for (int i = t.rank; i-- > 0;) {
+      bytes[i] = stride;
+      stride *= t.extents[i].code;
+    }
+  }
+};
+
 /// A box of elements with byte strides on both sides, outermost axis first.
 struct copy_box {
   int rank = 0;

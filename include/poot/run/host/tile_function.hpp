@@ -5,7 +5,7 @@
 /// for integers and bool (i8 sign extended, u8 and bool zero extended), and f64 for f64. A uniform operand is a vector of
 /// equal lanes.
 
-#include <poot/core/hash.hpp>
+#include <poot/core/precompiled.hpp>
 #include <poot/ir/evaluate.hpp>
 #include <poot/run/host/elementary.hpp>
 
@@ -155,11 +155,8 @@ struct tile_functions {
 
 /// Changes with what the kernels and their callers must agree on: it is part of the precompiled functions' names, so that
 /// headers of one version do not link with the library of another.
-inline constexpr uint64 tile_layout = [] {
-  uint64 h = mix(sizeof(tile_functions), mix(tile_elements, static_cast<uint64>(chain_op::drop)));
-  for (const ir::op_row& r : ir::op_table) h = mix(h, hash_text(r.name));
-  return h;
-}();
+inline constexpr uint64 tile_layout =
+    mix(mix(ir::op_table_hash, layout_of<tile_functions>), mix(tile_elements, static_cast<uint64>(chain_op::drop)));
 template <uint64 Layout>
 tile_functions precompiled_tile_functions();
 

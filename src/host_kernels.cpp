@@ -1,4 +1,4 @@
-/// The heavy kernels of the host for every instruction set, compiled once: the library poot::precompiled.
+/// poot::precompiled: the kernels of the host for every instruction set.
 
 #define POOT_PRECOMPILING
 #include <poot/run/host/attention_kernels.hpp>
