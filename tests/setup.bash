@@ -1,7 +1,7 @@
 # What ./tests/run and ./examples/run both need before anything is built: Debian's packages, and a preset configured.
 # Sourced by them, from the repository root.
 
-packages_to_build=(g++ cmake ninja-build ccache libboost1.81-dev nlohmann-json3-dev libcli11-dev doctest-dev)
+packages_to_build=(g++ cmake ninja-build ccache libboost1.81-dev nlohmann-json3-dev libcli11-dev libcpp-httplib-dev doctest-dev)
 packages_to_test=("${packages_to_build[@]}" clang-19 libclang-rt-19-dev python3 python3-numpy
                   glslang-tools glslc spirv-tools libamdhip64-5 libhiprtc-builtins5)
 packages_for_vulkan=(libvulkan-dev mesa-vulkan-drivers vulkan-validationlayers libshaderc-dev glslang-dev spirv-tools)

@@ -20,6 +20,7 @@ void add_explain_command(CLI::App& app, outcome& result);
 void add_generate_command(CLI::App& app, outcome& result);
 void add_plan_command(CLI::App& app, outcome& result);
 void add_run_command(CLI::App& app, outcome& result);
+void add_serve_command(CLI::App& app, outcome& result);
 void add_text_command(CLI::App& app, outcome& result);
 
 }  // namespace poot::tool

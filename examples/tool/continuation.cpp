@@ -13,11 +13,6 @@ namespace {
 using clock = std::chrono::steady_clock;
 double seconds_between(clock::time_point from, clock::time_point to) { return std::chrono::duration<double>(to - from).count(); }
 
-void print(const std::string& chars) {
-  std::fwrite(chars.data(), 1, chars.size(), stdout);
-  std::fflush(stdout);
-}
-
 }  // namespace
 
 void continuation::read(const std::vector<int32>& tokens) {
@@ -55,7 +50,7 @@ void continuation::write(const std::vector<int32>& given, std::string_view writt
   int32 before = next.back();
   int64 made = 0;
   io::character_stream characters;
-  print(characters.put(written));
+  sink_(characters.put(written));
   while (made < most && model_.position() + static_cast<int64>(next.size()) <= model_.config().context) {
     read(next);
     next.clear();
@@ -65,11 +60,11 @@ void continuation::write(const std::vector<int32>& given, std::string_view writt
     if (ends_(token)) break;
     std::string piece;
     model_.tokens().append(piece, token, before);
-    print(characters.put(piece));
+    sink_(characters.put(piece));
     next.push_back(token);
     before = token;
   }
-  print(characters.finish() + '\n');
+  sink_(characters.finish());
   unread_ = next;
   given_ += given.size();
   given_seconds_ += seconds_between(start, first);

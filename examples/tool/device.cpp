@@ -21,6 +21,7 @@ class host_device : public device_of<run::host::executor> {
     wanted.check = check;
     executor_.load(std::move(model), wanted);
   }
+  device_counters counted() const override { return {.bytes = executor_.device_bytes()}; }  // its kernels are compiled with the tool
   machine_limits measure_limits() override {
     run::host::pool threads(executor_.threads());
     return probe(threads);

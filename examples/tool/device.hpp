@@ -15,6 +15,14 @@ class App;
 
 namespace poot::tool {
 
+/// Of a device since it was opened.
+struct device_counters {
+  uint64 compiled = 0;   ///< kernels that went through a compiler
+  uint64 found = 0;      ///< kernels whose code was on disk
+  uint64 loaded = 0;     ///< distinct kernels
+  int64 bytes = 0;       ///< held now
+};
+
 /// An executor of one device: entries that share weights and states.
 class device {
  public:
@@ -33,6 +41,7 @@ class device {
   virtual void bind_kept(const std::string& entry, std::string_view name, const run::buffer& b) { bind(entry, name, b); }
   virtual void run(const std::string& entry) = 0;
   virtual run::buffer result(const std::string& entry, std::string_view name) = 0;
+  virtual device_counters counted() const = 0;
   /// What the device reaches at most. Takes seconds.
   virtual machine_limits measure_limits() = 0;
 };

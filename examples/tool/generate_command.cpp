@@ -39,6 +39,11 @@ void print_plan(const language_model& model) {
                megabytes(fused.transient_bytes_without_reuse()));
 }
 
+void print(const std::string& chars) {
+  std::fwrite(chars.data(), 1, chars.size(), stdout);
+  std::fflush(stdout);
+}
+
 /// Loads the model, and says what it is.
 void load(language_model& model, const generate_arguments& a) {
   std::fprintf(stderr, "loading %s\n", a.model.c_str());
@@ -91,15 +96,13 @@ void converse(language_model& model, const chat_format& chat, continuation& text
     });
     text_so_far.check(from, tokens);
     text_so_far.write(tokens, {}, a.tokens);
+    print("\n");
   }
 }
 
 int generate(const generate_arguments& a) {
   if (a.no_replay && a.device == "host") fail("--no-replay: the host calls its kernels, there is nothing to replay");
-  if (a.choose.temperature == 0 && (a.choose.top_k > 0 || a.choose.top_p < 1 || a.choose.min_p > 0))
-    fail("--top-k, --top-p and --min-p: they say what is drawn from, and without --temperature nothing is drawn");
-  if (a.choose.top_p == 0) fail("--top-p: must be above 0 and at most 1");
-  if (a.choose.min_p != 0 && a.choose.min_p < 0x1p-64f) fail("--min-p: must be 0, or from 2^-64 to 1");
+  check_sampling(a.choose);
   model_options options;
   options.device = a.device;
   options.threads = a.threads;
@@ -127,9 +130,12 @@ int generate(const generate_arguments& a) {
       other->load();
     }
     const int32 turn = chat.end.empty() ? -1 : model.tokens().find_special(chat.end);
-    continuation text_so_far(model, other.get(), {model.tokens().bos(), model.tokens().eos(), turn});
+    continuation text_so_far(model, other.get(), {model.tokens().bos(), model.tokens().eos(), turn}, print);
     if (a.converse) converse(model, chat, text_so_far, a);
-    else text_so_far.write(prompt, a.chat ? std::string() : a.prompt, a.tokens);
+    else {
+      text_so_far.write(prompt, a.chat ? std::string() : a.prompt, a.tokens);
+      print("\n");
+    }
     std::fprintf(stderr, "%s %s\n", text_so_far.figures().c_str(), a.unfused ? "unfused" : "fused");
     if (a.check) std::fprintf(stderr, "every value of every region, and the logits, are equal bit for bit fused and unfused at every step\n");
     return 0;
@@ -156,11 +162,7 @@ void add_generate_command(CLI::App& app, outcome& result) {
   CLI::Option* const batch = command->add_option("--batch", a->batch, "A file of texts to continue, one a line: many at once, written in their order, each as it is alone")->excludes(prompt)->check(file_name());
   CLI::Option* const chat = command->add_flag("--chat", a->chat, "The prompt is a user's message, and the answer is written, as tokenizer.chat_template of the file says. Without a prompt the lines of standard input are messages, each answered behind those before it; a line that ends in a backslash goes on in the next")->excludes(batch);
   command->add_option("--system-prompt", a->system, "Instructions that stand before the first message")->needs(chat);
-  command->add_option("--temperature", a->choose.temperature, "0: always the likeliest token")->capture_default_str()->check(number(0, 1e6));
-  command->add_option("--top-k", a->choose.top_k, "Draw from so many of the likeliest tokens; 0: from all")->capture_default_str()->check(whole_number(0, 1 << 24));
-  command->add_option("--top-p", a->choose.top_p, "Draw from the likeliest that have this probability together; 1: from all")->capture_default_str()->check(number(0, 1));
-  command->add_option("--min-p", a->choose.min_p, "Draw from those that have this part of the greatest probability; 0: from all")->capture_default_str()->check(number(0, 1));
-  command->add_option("--seed", a->choose.seed, "Of the draws: a number below 2^32. The same tokens on every device")->capture_default_str()->check(whole_number(0, 0xffffffff));
+  add_sampling_options(*command, a->choose);
   add_device_option(*command, a->device);
   add_threads_option(*command, a->threads);
   command->add_option("--context", a->context, "Positions to keep; 0: the model's own, at most 4096")->capture_default_str()->check(whole_number(0, 1 << 30));

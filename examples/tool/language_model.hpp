@@ -46,8 +46,12 @@ class language_model {
   double plan_seconds() const { return plan_seconds_; }
   std::string device_description() const { return device_->description(); }
 
+  device_counters counted() const { return device_->counted(); }
+
   /// Of one sequence.
   int64 position() const { return position_; }
+  /// The next text begins: nothing of the last one is seen.
+  void restart() { position_ = 0; }
   /// Reads tokens after the text so far; returns the logits after the last of them, f32[vocabulary]. `drawn`: how many
   /// tokens were drawn before.
   view<float> read(view<int32> tokens, uint32 drawn);

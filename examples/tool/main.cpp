@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   poot::tool::outcome result;
   poot::tool::add_generate_command(app, result);
+  poot::tool::add_serve_command(app, result);
   poot::tool::add_plan_command(app, result);
   poot::tool::add_explain_command(app, result);
   poot::tool::add_text_command(app, result);

@@ -53,6 +53,21 @@ void add_model_options(CLI::App& command, std::string& file, const std::string& 
   command.add_option("--target", target, "What to plan for: host, cuda_sm90a, vulkan_lavapipe and others")->capture_default_str();
 }
 
+void add_sampling_options(CLI::App& command, sampling& choose) {
+  command.add_option("--temperature", choose.temperature, "0: always the likeliest token")->capture_default_str()->check(number(0, 1e6));
+  command.add_option("--top-k", choose.top_k, "Draw from so many of the likeliest tokens; 0: from all")->capture_default_str()->check(whole_number(0, 1 << 24));
+  command.add_option("--top-p", choose.top_p, "Draw from the likeliest that have this probability together; 1: from all")->capture_default_str()->check(number(0, 1));
+  command.add_option("--min-p", choose.min_p, "Draw from those that have this part of the greatest probability; 0: from all")->capture_default_str()->check(number(0, 1));
+  command.add_option("--seed", choose.seed, "Of the draws: a number below 2^32. The same tokens on every device")->capture_default_str()->check(whole_number(0, 0xffffffff));
+}
+
+void check_sampling(const sampling& choose) {
+  if (choose.temperature == 0 && (choose.top_k > 0 || choose.top_p < 1 || choose.min_p > 0))
+    fail("--top-k, --top-p and --min-p: they say what is drawn from, and without --temperature nothing is drawn");
+  if (choose.top_p == 0) fail("--top-p: must be above 0 and at most 1");
+  if (choose.min_p != 0 && choose.min_p < 0x1p-64f) fail("--min-p: must be 0, or from 2^-64 to 1");
+}
+
 void add_threads_option(CLI::App& command, int& threads) {
   command.add_option("--threads", threads, "0: one for each processor")->capture_default_str()->check(whole_number(0, 1024));
 }

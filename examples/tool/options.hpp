@@ -1,6 +1,8 @@
 #pragma once
 /// Options that several commands have, and the rules for what is given to them.
 
+#include "sampling.hpp"
+
 #include <poot/core/dtype.hpp>
 
 #include <CLI/CLI.hpp>
@@ -18,6 +20,10 @@ CLI::Validator file_name();
 
 /// Adds the model's file, of which `what` says what it may hold, and `--target`.
 void add_model_options(CLI::App& command, std::string& file, const std::string& what, std::string& target);
+/// Adds what says how tokens are chosen.
+void add_sampling_options(CLI::App& command, sampling& choose);
+/// Throws `error` where those contradict each other.
+void check_sampling(const sampling& choose);
 /// Adds `--threads`.
 void add_threads_option(CLI::App& command, int& threads);
 

@@ -30,6 +30,10 @@ class vulkan_device : public device_of<run::vulkan::executor> {
     std::memcpy(own.data, b.data, static_cast<size_t>(b.type.bytes()));
     bind(entry, name, {own.data, b.type});
   }
+  device_counters counted() const override {
+    const run::vulkan::counters c = executor_.counted();
+    return {c.compiles, c.cache_hits, c.pipelines, c.device_bytes};
+  }
   machine_limits measure_limits() override { return probe(*device_); }
 
  private:
