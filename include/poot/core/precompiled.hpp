@@ -1,12 +1,14 @@
 #pragma once
 /// What a program takes from the library poot::precompiled instead of compiling it in each of its files: planning, the text
 /// forms, the interpreters, the kernel generators, the steps and kernels of the host. In constant expressions a header
-/// evaluates its own code; at run time the same code, compiled once, is called.
+/// evaluates its own code; at run time the same code, compiled once, is called:
+///
+///     if constexpr (!is_precompiled) return detail::read(source);
+///     else if (__builtin_is_constant_evaluated()) return detail::read(source);  // (the builtin, so that -O0 drops the branch)
+///     else return precompiled::parse<graph_layout>(source);
 
 #include <poot/core/hash.hpp>
 #include <poot/version.hpp>
-
-#include <type_traits>
 
 namespace poot {
 

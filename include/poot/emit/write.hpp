@@ -41,9 +41,9 @@ text write(const kernel::kernel& k, dialect d, const options& o);
 /// The text of a well-formed kernel. Equal kernels give equal text; names and notes show in it only with
 /// `options::comments`.
 constexpr text write(const kernel::kernel& k, dialect d, const options& o = {}) {
-  if constexpr (is_precompiled)
-    if (!std::is_constant_evaluated()) return precompiled::write<text_layout>(k, d, o);
-  return detail::written(k, d, o);
+  if constexpr (!is_precompiled) return detail::written(k, d, o);
+  else if (__builtin_is_constant_evaluated()) return detail::written(k, d, o);
+  else return precompiled::write<text_layout>(k, d, o);
 }
 
 /// The dialect that the compiler of a backend reads; C++ for the host, and for targets that nothing here compiles for.

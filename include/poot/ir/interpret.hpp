@@ -236,18 +236,18 @@ interpretation interpret(const graph_view& g, view<named_tensor> given, const in
 /// counts for extents, and with f64 for a float in wide arithmetic.
 constexpr tensor interpret_equation(const graph_view& g, uint32 id, view<const tensor*> in, const tensor_type& type,
                                     outside index = outside::refuse, subnormals small = subnormals::kept) {
-  if constexpr (is_precompiled)
-    if (!std::is_constant_evaluated()) return precompiled::interpret_equation<interpreter_layout>(g, id, in, type, index, small);
-  return detail::evaluate_equation(g, id, in, type, index, small);
+  if constexpr (!is_precompiled) return detail::evaluate_equation(g, id, in, type, index, small);
+  else if (__builtin_is_constant_evaluated()) return detail::evaluate_equation(g, id, in, type, index, small);
+  else return precompiled::interpret_equation<interpreter_layout>(g, id, in, type, index, small);
 }
 
 /// Runs `g` once over values for its inputs, weights and states, found by name; names that the graph does not read
 /// are ignored. Throws where a value is missing or does not fit its leaf, where an index lies outside, and at a collective
 /// (ir/interpret_ranks.hpp).
 constexpr interpretation interpret(const graph_view& g, view<named_tensor> given, const interpret_options& options = {}) {
-  if constexpr (is_precompiled)
-    if (!std::is_constant_evaluated()) return precompiled::interpret<interpreter_layout>(g, given, options);
-  return detail::evaluate_graph(g, given, options);
+  if constexpr (!is_precompiled) return detail::evaluate_graph(g, given, options);
+  else if (__builtin_is_constant_evaluated()) return detail::evaluate_graph(g, given, options);
+  else return precompiled::interpret<interpreter_layout>(g, given, options);
 }
 
 }  // namespace poot::ir

@@ -364,9 +364,9 @@ graph parse(std::string_view source, view<const custom_row*> customs);
 /// or breaks a typing rule. Time and memory grow with the text, whatever it holds.
 /// `customs` are the user's ops that the text may name.
 constexpr graph parse(std::string_view source, view<const custom_row*> customs = {}) {
-  if constexpr (is_precompiled)
-    if (!std::is_constant_evaluated()) return precompiled::parse<graph_layout>(source, customs);
-  return detail::read(source, customs);
+  if constexpr (!is_precompiled) return detail::read(source, customs);
+  else if (__builtin_is_constant_evaluated()) return detail::read(source, customs);
+  else return precompiled::parse<graph_layout>(source, customs);
 }
 
 }  // namespace poot::ir

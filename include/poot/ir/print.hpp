@@ -245,9 +245,9 @@ text print(const graph_view& g);
 
 /// The text of a graph. `parse` gives back a graph that is `structurally_equal`, and its text is the same.
 constexpr text print(const graph_view& g) {
-  if constexpr (is_precompiled)
-    if (!std::is_constant_evaluated()) return precompiled::print<graph_layout>(g);
-  return detail::written(g);
+  if constexpr (!is_precompiled) return detail::written(g);
+  else if (__builtin_is_constant_evaluated()) return detail::written(g);
+  else return precompiled::print<graph_layout>(g);
 }
 
 }  // namespace poot::ir

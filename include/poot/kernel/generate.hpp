@@ -40,9 +40,9 @@ kernel generated_kernel(const program_view& p, const launch& l);
 /// What a generator writes for launch `l` of `p`, or of its prologue, whatever body its plan says it has. Throws where no
 /// device has a kernel for an equation, which the planner refuses before.
 constexpr kernel generated_kernel(const program_view& p, const launch& l) {
-  if constexpr (is_precompiled)
-    if (!std::is_constant_evaluated()) return precompiled::generated_kernel<generator_layout>(p, l);
-  return detail::generated_kernel(p, l);
+  if constexpr (!is_precompiled) return detail::generated_kernel(p, l);
+  else if (__builtin_is_constant_evaluated()) return detail::generated_kernel(p, l);
+  else return precompiled::generated_kernel<generator_layout>(p, l);
 }
 
 /// The kernel of launch `l` of `p`, or of its prologue: the body that its plan says, in as many grids as it says. (The text of a

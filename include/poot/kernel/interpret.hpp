@@ -391,9 +391,9 @@ void interpret(const kernel& k, view<words> buffers, view<uint32> metadata, uint
 /// Throws `error` naming the instruction, its equation and the invocation where an index lies outside, a shared element is
 /// read before it is written, a barrier is not reached by all, two invocations race, or an operation has no defined result.
 constexpr void interpret(const kernel& k, view<words> buffers, view<uint32> metadata, uint32 groups, const interpretation& wanted = {}) {
-  if constexpr (is_precompiled)
-    if (!std::is_constant_evaluated()) return precompiled::interpret<interpreter_layout>(k, buffers, metadata, groups, wanted);
-  detail::run_groups(k, buffers, metadata, groups, wanted);
+  if constexpr (!is_precompiled) return detail::run_groups(k, buffers, metadata, groups, wanted);
+  else if (__builtin_is_constant_evaluated()) return detail::run_groups(k, buffers, metadata, groups, wanted);
+  else return precompiled::interpret<interpreter_layout>(k, buffers, metadata, groups, wanted);
 }
 
 }  // namespace poot::kernel

@@ -257,9 +257,9 @@ kernel parse(std::string_view source);
 /// Reads a kernel. Throws `error` with line, column and rule where the text is not well formed, and as `check_form` does where
 /// the kernel is not.
 constexpr kernel parse(std::string_view source) {
-  if constexpr (is_precompiled)
-    if (!std::is_constant_evaluated()) return precompiled::parse<kernel_layout>(source);
-  return detail::kernel_reader{{source}}.read();
+  if constexpr (!is_precompiled) return detail::kernel_reader{{source}}.read();
+  else if (__builtin_is_constant_evaluated()) return detail::kernel_reader{{source}}.read();
+  else return precompiled::parse<kernel_layout>(source);
 }
 
 }  // namespace poot::kernel

@@ -162,9 +162,9 @@ text print(const kernel& k);
 
 /// The text of a kernel whose form is sound.
 constexpr text print(const kernel& k) {
-  if constexpr (is_precompiled)
-    if (!std::is_constant_evaluated()) return precompiled::print<kernel_layout>(k);
-  return detail::written(k);
+  if constexpr (!is_precompiled) return detail::written(k);
+  else if (__builtin_is_constant_evaluated()) return detail::written(k);
+  else return precompiled::print<kernel_layout>(k);
 }
 
 }  // namespace poot::kernel

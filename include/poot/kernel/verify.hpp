@@ -81,9 +81,9 @@ bool verify(const kernel& k, const device_caps& caps);
 /// barrier between unless both read, nor store at one index of a buffer where that shows; the workgroup, shared memory,
 /// the number of buffers and the rounding of every operation are what the device has.
 constexpr bool verify(const kernel& k, const device_caps& caps) {
-  if constexpr (is_precompiled)
-    if (!std::is_constant_evaluated()) return precompiled::verify<verifier_layout>(k, caps);
-  return detail::check_all(k, caps);
+  if constexpr (!is_precompiled) return detail::check_all(k, caps);
+  else if (__builtin_is_constant_evaluated()) return detail::check_all(k, caps);
+  else return precompiled::verify<verifier_layout>(k, caps);
 }
 
 }  // namespace poot::kernel

@@ -291,9 +291,9 @@ program compile(const graph_view& traced, const target& where, const options& wa
 
 /// Plans `traced` for `where`. Throws `error` when the graph is not well formed.
 constexpr program compile(const graph_view& traced, const target& where, const options& wanted = {}) {
-  if constexpr (is_precompiled)
-    if (!std::is_constant_evaluated()) return precompiled::compile<compile_layout>(traced, where, wanted);
-  return detail::compile(traced, where, wanted);
+  if constexpr (!is_precompiled) return detail::compile(traced, where, wanted);
+  else if (__builtin_is_constant_evaluated()) return detail::compile(traced, where, wanted);
+  else return precompiled::compile<compile_layout>(traced, where, wanted);
 }
 
 }  // namespace poot::plan

@@ -203,9 +203,9 @@ program parse(std::string_view source, view<const ir::custom_row*> customs);
 /// of graphs, holds regions that are not legal or stand in an order that cannot run, or says of them what does not follow.
 /// `customs` are the user's ops that the graph may name.
 constexpr program parse(std::string_view source, view<const ir::custom_row*> customs = {}) {
-  if constexpr (is_precompiled)
-    if (!std::is_constant_evaluated()) return precompiled::parse<program_layout>(source, customs);
-  return detail::read(source, customs);
+  if constexpr (!is_precompiled) return detail::read(source, customs);
+  else if (__builtin_is_constant_evaluated()) return detail::read(source, customs);
+  else return precompiled::parse<program_layout>(source, customs);
 }
 
 }  // namespace poot::plan

@@ -185,9 +185,9 @@ text print(const program_view& p);
 /// The text of a program: `program { … }` with the plan, then the graph. `parse` gives back a program that is `equal`,
 /// and its text is the same.
 constexpr text print(const program_view& p) {
-  if constexpr (is_precompiled)
-    if (!std::is_constant_evaluated()) return precompiled::print<program_layout>(p);
-  return detail::written(p);
+  if constexpr (!is_precompiled) return detail::written(p);
+  else if (__builtin_is_constant_evaluated()) return detail::written(p);
+  else return precompiled::print<program_layout>(p);
 }
 
 }  // namespace poot::plan
