@@ -49,7 +49,9 @@ constexpr kernel generated_kernel(const program_view& p, const launch& l) {
 /// program for the host is that of its generators: what the host runs is compiled.)
 constexpr kernel generate(const program_view& p, const launch& l) {
   const bool ships = l.body == plan::origin::imported && p.planned_for.kind != backend::host;
-  kernel k = ships ? imported_kernel(p, l) : generated_kernel(p, l);
+  kernel k;
+  if (ships) k = imported_kernel(p, l);
+  else k = generated_kernel(p, l);
   k.chunked = l.chunks > 1;
   return k;
 }
