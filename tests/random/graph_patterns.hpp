@@ -108,13 +108,13 @@ class graph_patterns : protected graph_source {
     const bool turned = is_packed(t) || chance(60);
     uint32 y = add(op::matmul, {x, named(op::weight, turned ? type_of(t, columns, k) : type_of(t, k, columns))}, {turned}, type_of(made));
     if (chance(40)) y = add(op::max, {add(op::mul, {y, number(made, 0.5)}), leaf_of({extent(columns)}, made)});
-    const uint32 runs = add(op::reshape, {y}, {}, chance(70) ? type_of(made, many, columns / run, run) : type_of(made, many * columns / run, run));
-    const int64 axis = rank(runs) - 1;
-    const uint32 greatest = add(op::reduce_max, {runs}, {axis}), below_it = add(op::sub, {runs, greatest});
+    const uint32 split = add(op::reshape, {y}, {}, chance(70) ? type_of(made, many, columns / run, run) : type_of(made, many * columns / run, run));
+    const int64 axis = rank(split) - 1;
+    const uint32 greatest = add(op::reduce_max, {split}, {axis}), below_it = add(op::sub, {split, greatest});
     if (chance(60)) add(op::reduce_argmax, {chance(50) ? below_it : add(op::mul, {below_it, below_it})}, {axis});
     if (chance(40)) add(op::reduce_sum, {add(op::exp, {below_it})}, {axis});
     if (chance(15)) add(op::neg, {y});
-    if (chance(10)) add(op::reduce_min, {runs}, {0});
+    if (chance(10)) add(op::reduce_min, {split}, {0});
   }
   int64 rows_of(uint32 x) const { return elements(type(x).with(rank(x) - 1, extent(1))); }
 
