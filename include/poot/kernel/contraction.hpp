@@ -85,7 +85,7 @@ class convolution_code {
 /// the only part; else `rows` or `run` is null.
 constexpr void matrix_kernel(builder& k, const program_view& p, region_code& code, const vec<fuse::contraction_part>& parts, shared_rows* rows,
                              shared_run* run) {
-  bool is_staged = true;
+  bool is_staged = !run || run->columns() <= staged_tile_code::workgroup;
   for (const fuse::contraction_part& part : parts)
     for (uint32 head : part.heads) is_staged = is_staged && staged_tile_code::takes(p, head);
   uint32 a = 0, b = 0;
@@ -95,7 +95,7 @@ constexpr void matrix_kernel(builder& k, const program_view& p, region_code& cod
       a = tile.quads_of_a() > a ? tile.quads_of_a() : a;
       b = tile.quads_of_b() > b ? tile.quads_of_b() : b;
     }
-  if (rows || run) is_staged = is_staged && k.so_far().shared_bytes() + 16 * int64{b} <= p.planned_for.caps.shared_bytes;
+  if (rows) is_staged = is_staged && k.so_far().shared_bytes() + 16 * int64{b} <= p.planned_for.caps.shared_bytes;
   shared_id left, right;
   const bool by_group = is_staged || run;
   if (by_group) k.count_groups();

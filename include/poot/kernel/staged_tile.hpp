@@ -54,18 +54,12 @@ class staged_tile_code : matrix_code {
     locate_matrices(i / over / under);
     compute(a, b);
   }
-  /// Run `i` of the only row, tile after tile.
+  /// Run `i` of the only row, which is no wider than a tile.
   constexpr void build_run(word i, shared_id a, shared_id b) {
-    const uint32 wide = across_ * columns_;
     group_row_ = 0u;
     locate_matrices(0u);
-    first_of_run_ = i * word(kept_->columns());
-    const auto tile = [&](word column) {
-      group_column_ = first_of_run_ + column;
-      compute(a, b);
-    };
-    if (kept_->columns() <= wide) tile(0u);
-    else k_.for_(0u, kept_->columns(), wide, tile);
+    first_of_run_ = group_column_ = i * word(kept_->columns());
+    compute(a, b);
     kept_->reduce(i);
   }
 
