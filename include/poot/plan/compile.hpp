@@ -183,7 +183,9 @@ constexpr void count_copying_updates(program& p, const graph_view& g) {
       for (uint32 m = 0; m < l.members.count; ++m) {
         const uint32 id = p.ids[l.members.first + m];
         if (g[id].kind != ir::op::dynamic_update_slice || p.placements[id].where == place::state) continue;
-        if (l.members.count > 1) fail(text{} << "plan: update %" << id << " shares a dispatch, and is not in place");  // fuse/ keeps it alone
+        const uint32 written = g.first_operand(id)[1];
+        for (uint32 other = 0; other < m; ++other)  // fuse/ ends a tail only with what is in place
+          if (p.ids[l.members.first + other] == written) fail(text{} << "plan: update %" << id << " ends a tail, and is not in place");
         l.bytes += 2 * (g.type(id).bytes() - g.type(g.first_operand(id)[1]).bytes());
       }
 }

@@ -98,15 +98,15 @@ TEST_CASE("an update into another buffer moves all of it") {
   CHECK(planned_body(cache + update + "%v : f32[100,8] = dynamic_update_slice %u, %r, %at\noutput \"s\" = %v").bytes_moved() == 2 * (32 + 8 + 32));
 }
 
-// What shares a dispatch with an update writes nothing of what the update keeps: storage has to find it in place.
-TEST_CASE("refuses regions that share a dispatch with an update into another buffer") {
+// What ends a tail writes nothing of what the update keeps: storage has to find it in place.
+TEST_CASE("refuses tails that end with an update into another buffer") {
   const std::string tail = "%s : f32[100,8] = state \"s\"\n%x : f32[8,1] = input \"x\"\n%at : i32[2] = input \"at\"\n%t : f32[1,8] = transpose %x {perm=[1,0]}\n"
                            "%n : f32[1,8] = neg %t\n%u : f32[100,8] = dynamic_update_slice %s, %n, %at\noutput \"s\" = %u\n";
   const auto graph = [&](const std::string& more) { return ir::parse("graph t {\n" + tail + more + "}\n"); };
   const auto regions = [&] { return plan::choose_regions(graph(""), targets::vulkan_lavapipe, {}); };
   CHECK(plan::plan_regions(graph(""), targets::vulkan_lavapipe, regions()).dispatch_count() == 1);
   CHECK_THROWS_WITH_AS(plan::plan_regions(graph("output \"old\" = %s\n"), targets::vulkan_lavapipe, regions()),
-                       "plan: update %5 shares a dispatch, and is not in place", error);
+                       "plan: update %5 ends a tail, and is not in place", error);
 }
 
 TEST_CASE("launches read and write what their members need and others read") {
