@@ -13,10 +13,12 @@
 #include <nlohmann/json.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <initializer_list>
 #include <mutex>
+#include <thread>
 
 namespace poot::tool {
 
@@ -88,6 +90,10 @@ class model_server {
   model_server(language_model& model, const serve_arguments& a)
       : model_(model), most_(a.tokens), dispatches_(model.plan_step({}, true).dispatch_count()), counted_(model.counted()) {
     server_.set_payload_max_length(1 << 20);
+    server_.set_socket_options([](socket_t s) {  // the library's own would share a port with another server
+      const int yes = 1;
+      setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
     server_.Get("/health", [](const httplib::Request&, httplib::Response& to) { to.set_content("{\"status\":\"ok\"}", "application/json"); });
     server_.Get("/metrics", [this](const httplib::Request&, httplib::Response& to) { to.set_content(metrics(), "text/plain; version=0.0.4"); });
     server_.Post("/completions", [this](const httplib::Request& from, httplib::Response& to) { complete(from.body, to); });
@@ -109,13 +115,22 @@ class model_server {
 
   /// Serves until the process is told to end; texts that are being written are finished.
   void run(const std::string& address, int port) {
+    if (address.empty()) fail("--address: must not be empty");
     const int bound = port == 0 ? server_.bind_to_any_port(address.c_str()) : server_.bind_to_port(address.c_str(), port) ? port : -1;
     if (bound < 0) fail(text{} << "--port " << port << ": cannot listen on " << address);
-    listening = &server_;
-    std::signal(SIGINT, stop_listening);
-    std::signal(SIGTERM, stop_listening);
-    std::fprintf(stderr, "listening on http://%s:%d\n", address.c_str(), bound);
+    const bool brackets = address.find(':') != address.npos;
+    std::atomic<bool> ended = false;
+    std::thread announcing([&] {  // what is told to end before has nothing to finish
+      while (!server_.is_running() && !ended) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (ended) return;
+      listening = &server_;
+      std::signal(SIGINT, stop_listening);
+      std::signal(SIGTERM, stop_listening);
+      std::fprintf(stderr, "listening on http://%s%s%s:%d\n", brackets ? "[" : "", address.c_str(), brackets ? "]" : "", bound);
+    });
     const bool served = server_.listen_after_bind();
+    ended = true;
+    announcing.join();
     listening = nullptr;
     if (!served) fail(text{} << "--port " << bound << ": listening on " << address << " failed");
   }
@@ -134,10 +149,11 @@ class model_server {
   void complete(const std::string& body, httplib::Response& to) {
     wanted_text w;
     std::vector<int32> tokens;
-    const std::unique_lock lock(one_text_);
+    std::unique_lock lock(one_text_, std::defer_lock);
     try {
       w = read_body(body, most_);
       tokens = tokens_of(w);
+      lock.lock();
       model_.restart();
       model_.check_prompt("key \"prompt\"", {tokens.data(), tokens.size()});
     } catch (const error& e) {

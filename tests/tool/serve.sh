@@ -2,6 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 
 refuses 'a port that is none' '--port: "70000" is no whole number from 0 to 65535' serve "$model" --port 70000
+refuses 'an address that is empty' '--address: must not be empty' serve "$model" --address '' --port 0
 refuses 'a model that is not there, to serve' 'missing.gguf' serve missing.gguf --port 0
 served() {  # NAME [OPTION…]
   local line process status

@@ -93,7 +93,10 @@ class builder {
   constexpr void count_groups() { made_.by_group = true; }
   constexpr void take_subgroups(uint32 invocations) { made_.subgroup = invocations; }
   /// A word of metadata counts work; without this, the first one that was asked for does.
-  constexpr void count_work(word w) { counts_.push_back(code_[w.id].a); }
+  constexpr void count_work(word w) {
+    if (w.is_literal()) fail("kernel: work is counted by a word of the metadata, not by a literal");
+    counts_.push_back(code_[w.id].a);
+  }
 
   /// The equation that the following instructions compute a part of.
   constexpr void note(uint32 equation) { note_ = equation; }

@@ -116,7 +116,8 @@ struct program_reader : plan_statements {
     subject = "decline";
     for (size_t i = 0; i < told.declined.size(); ++i) {
       const fuse::decline& d = told.declined[i];
-      if (!singles.grouped(d.producer) || !singles.grouped(d.consumer) || region_of[d.producer] == region_of[d.consumer])
+      const bool is_view = g.eqns[d.consumer].kind == ir::op::reshape && region_of[d.consumer] == fuse::grouping::none;  // by runs, say
+      if (!singles.grouped(d.producer) || (!singles.grouped(d.consumer) && !is_view) || region_of[d.producer] == region_of[d.consumer])
         refuse(decline_places[i], text("names two values of one dispatch, or one of none"));
     }
     regions.region_of = region_of;

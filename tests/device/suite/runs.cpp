@@ -38,6 +38,7 @@ sample reduced(const std::string& name, dtype in, dtype w, dtype to) {
   sample_maker m(name);
   const int64 depth = row(w).block_elements == 256 ? 256 : 64;
   runs_of_product(m, in, w, to, {depth, 192, 64});
+  runs_of_product(m, in, w, to, {depth, 64, 64});  // one run
   runs_of_product(m, in, w, to, {depth, 96, 32, true, true});
   runs_of_product(m, in, w, to, {2 * depth, 90, 30, false, true, true});
   runs_of_product(m, in, w, to, {depth, 35, 5, true, false, true});

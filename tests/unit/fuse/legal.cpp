@@ -330,7 +330,7 @@ TEST_CASE("agrees with the slow checker while groups are joined in any order") {
   CHECK(joined > 5000);
   CHECK(refused > 5000);
   CHECK(before_products > 8);
-  CHECK(behind_products > 40);
+  CHECK(behind_products > 15);
   CHECK(tails > 200);
 }
 

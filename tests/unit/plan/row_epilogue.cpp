@@ -118,6 +118,10 @@ TEST_CASE("rows stay apart where the options, the target, their number, their le
   CHECK(declines(planned(product_and_runs(2, 192, 64)), reason::many_rows));
   CHECK(planned(product_and_runs(1, 192, 96), targets::vulkan_lavapipe).dispatch_count() == 1);
   CHECK(declines(planned(product_and_runs(1, 192, 96)), reason::long_run));
+  for (const std::string& apart : {product_and_runs(2, 192, 64), product_and_runs(1, 192, 96), product_and_runs(1, 192, 64, "output \"r\" = %r\n")}) {
+    const text printed = plan::print(planned(apart));
+    CHECK(plan::print(plan::parse(printed.str())) == printed);  // a view in a decline belongs to no dispatch
+  }
   CHECK(declines(planned(product_and_runs(1, 192, 64, "output \"r\" = %r\n")), reason::read_elsewhere));
   CHECK(declines(planned(product_and_runs(1, 192, 64, "%e : f32[1,6,64] = concat %r, %r {axis=1}\noutput \"e\" = %e\n")), reason::read_elsewhere));
   std::string narrow = product_and_runs(1, 192, 64, "", "cast %a");
