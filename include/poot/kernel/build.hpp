@@ -8,6 +8,7 @@
 ///
 /// A value without a builder is a literal: it becomes an instruction where it meets one that has.
 
+#include <poot/core/error.hpp>
 #include <poot/core/ieee.hpp>
 #include <poot/kernel/schedule.hpp>
 
