@@ -98,6 +98,10 @@ chat_format chat_format_of(const io::gguf& file) {
   fail(text{} << file.file() << ": tokenizer.chat_template has none of the forms that poot knows: " << known);
 }
 
+int32 turn_end(const chat_format& format, const io::tokenizer& tokens) {
+  return format.end.empty() ? tokens.eos() : tokens.find_special(format.end);
+}
+
 std::vector<int32> chat_prompt(const chat_format& format, const io::gguf& file, const io::tokenizer& tokens, std::string_view message,
                                std::string_view system) {
   token_writer out(format, file, tokens);
@@ -108,7 +112,7 @@ std::vector<int32> chat_prompt(const chat_format& format, const io::gguf& file, 
 
 std::vector<int32> chat_turn(const chat_format& format, const io::gguf& file, const io::tokenizer& tokens, std::string_view message) {
   token_writer out(format, file, tokens);
-  out.token(format.end.empty() ? tokens.eos() : tokens.find_special(format.end));
+  out.token(turn_end(format, tokens));
   out.chars(format.behind_end);
   if (format.begins_anew) out.token(tokens.bos());
   out.message({}, message);

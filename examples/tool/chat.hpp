@@ -27,6 +27,9 @@ struct chat_format {
 /// Throws `error` for a file without one, and where the format is not known.
 chat_format chat_format_of(const io::gguf& file);
 
+/// The token that ends the model's turn: that of the format, or EOS where it has none; -1 where the vocabulary lacks it.
+int32 turn_end(const chat_format& format, const io::tokenizer& tokens);
+
 /// The tokens of instructions, where there are any, and of a user's first message, up to where the model's turn begins.
 /// Throws `error` where one is no UTF-8, and where the vocabulary lacks a token of the format.
 std::vector<int32> chat_prompt(const chat_format& format, const io::gguf& file, const io::tokenizer& tokens, std::string_view message,

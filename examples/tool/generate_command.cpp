@@ -129,8 +129,7 @@ int generate(const generate_arguments& a) {
       other = std::make_unique<language_model>(a.model, options);
       other->load();
     }
-    const int32 turn = chat.end.empty() ? -1 : model.tokens().find_special(chat.end);
-    continuation text_so_far(model, other.get(), {model.tokens().bos(), model.tokens().eos(), turn}, print);
+    continuation text_so_far(model, other.get(), {model.tokens().bos(), model.tokens().eos(), turn_end(chat, model.tokens())}, print);
     if (a.converse) converse(model, chat, text_so_far, a);
     else {
       text_so_far.write(prompt, a.chat ? std::string() : a.prompt, a.tokens);

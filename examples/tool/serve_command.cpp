@@ -16,8 +16,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <initializer_list>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace poot::tool {
@@ -88,7 +88,7 @@ void stop_listening(int) {
 class model_server {
  public:
   model_server(language_model& model, const serve_arguments& a)
-      : model_(model), most_(a.tokens), dispatches_(model.plan_step({}, true).dispatch_count()), counted_(model.counted()) {
+      : model_(model), chat_(chat_of(model.file(), why_no_chat_)), most_(a.tokens), dispatches_(model.plan_step({}, true).dispatch_count()), counted_(model.counted()) {
     server_.set_payload_max_length(1 << 20);
     server_.set_socket_options([](socket_t s) {  // the library's own would share a port with another server
       const int yes = 1;
@@ -141,9 +141,20 @@ class model_server {
     to.set_content(json{{"error", sentence}}.dump(-1, ' ', false, json::error_handler_t::replace), "application/json");
   }
 
+  /// The form of a conversation with the model; where there is none, `why` gets the sentence.
+  static std::optional<chat_format> chat_of(const io::gguf& file, std::string& why) {
+    try {
+      return chat_format_of(file);
+    } catch (const error& e) {
+      why = e.what();
+      return std::nullopt;
+    }
+  }
+
   std::vector<int32> tokens_of(const wanted_text& w) const {
     if (!w.chat) return prompt_ids(model_.tokens(), w.prompt);
-    return chat_prompt(chat_format_of(model_.file()), model_.file(), model_.tokens(), w.prompt, w.system);
+    if (!chat_) fail(text(why_no_chat_));
+    return chat_prompt(*chat_, model_.file(), model_.tokens(), w.prompt, w.system);
   }
 
   void complete(const std::string& body, httplib::Response& to) {
@@ -185,9 +196,8 @@ class model_server {
 
   /// Writes the text of a request to `sink`; returns the number of tokens.
   size_t write(const wanted_text& w, const std::vector<int32>& tokens, const text_sink& sink) {
-    const std::string ending = w.chat ? std::string(chat_format_of(model_.file()).end) : std::string();
-    const int32 turn = ending.empty() ? -1 : model_.tokens().find_special(ending);
-    continuation one(model_, nullptr, {model_.tokens().bos(), model_.tokens().eos(), turn}, sink);
+    const io::tokenizer& t = model_.tokens();
+    continuation one(model_, nullptr, {t.bos(), t.eos(), w.chat ? turn_end(*chat_, t) : -1}, sink);
     one.write(tokens, w.chat ? std::string() : w.prompt, w.tokens);
     const std::unique_lock lock(counts_);
     ++texts_;
@@ -217,6 +227,8 @@ class model_server {
   }
 
   language_model& model_;
+  std::string why_no_chat_;
+  const std::optional<chat_format> chat_;
   const int64 most_;
   const size_t dispatches_;
   httplib::Server server_;

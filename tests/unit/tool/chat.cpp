@@ -9,6 +9,7 @@ using poot::int32;
 using poot::tool::chat_format_of;
 using poot::tool::chat_prompt;
 using poot::tool::chat_turn;
+using poot::tool::turn_end;
 
 namespace {
 
@@ -79,6 +80,17 @@ TEST_CASE("a later message stands behind the end of what the model said") {
   CHECK(turn(model("<<SYS>>", {"</s>"}), message) == "{</s>}{<s>}[INST] Hi [/INST]");
   CHECK(turn(model(" [/INST]", {"</s>"}), "Hi") == "{</s>}[INST] Hi [/INST]");
   CHECK(turn(model("[/INST]", {"</s>", "[INST]", "[/INST]"}), "Hi") == "{</s>}{[INST]} Hi{[/INST]}");
+}
+
+TEST_CASE("the token that ends a turn is the format's, or EOS") {
+  const auto end = [](const file_bytes& f) {
+    const auto g = poot::io::gguf::parse(f.view(), "m.gguf");
+    const auto t = poot::io::tokenizer::from_gguf(g);
+    return turn_end(chat_format_of(g), t);
+  };
+  CHECK(end(model("<|im_start|>", {"</s>", "<|im_start|>", "<|im_end|>"})) == 3);
+  CHECK(end(model("[/INST]", {"</s>", "[INST]", "[/INST]"})) == 1);
+  CHECK(end(model("<|im_start|>", {"</s>"})) == -1);
 }
 
 TEST_CASE("instructions stand before the first message, or in it") {
