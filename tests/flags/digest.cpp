@@ -9,6 +9,7 @@
 #include <poot/poot.hpp>
 #include <poot/run/host/device.hpp>
 
+#include "../support/custom_ops.hpp"
 #include "../support/draws.hpp"
 #include "digest_graphs.hpp"
 
@@ -152,7 +153,7 @@ class digest {
 
   /// Runs `source` in every way on the same values. `count`: what each dynamic extent is.
   void graph(const std::string& source, values how = values::any, int64 count = 5) {
-    const ir::graph g = ir::parse(source);
+    const ir::graph g = ir::parse(source, poot_tests::custom_ops);
     const ir::graph_view v = g;
     std::vector<ir::named_tensor> given;
     for (uint32 id = 0; id < v.size(); ++id) {
@@ -277,6 +278,9 @@ int main(int argc, char** argv) {
   group("typed", [&](digest& d) {
     d.typed<dense>();
     d.typed<broadcast_row>();
+  });
+  group("custom ops", [&](digest& d) {
+    for (const std::string& t : floats) d.graph(custom_of(t));
   });
   group("chains", [&](digest& d) { d.graph(long_chain()); });
   group("rows", [&](digest& d) {

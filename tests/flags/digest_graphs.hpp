@@ -50,6 +50,18 @@ inline std::string pointwise_of(const std::string& t) {
   return s.text("pointwise_" + t);
 }
 
+/// Users' ops (support/custom_ops.hpp) of tiles and of uniform operands, alone and among others.
+inline std::string custom_of(const std::string& t) {
+  source s;
+  const std::string x = t + "[13,67]", a = s.line(x, "input \"a\""), b = s.line(t + "[67]", "input \"b\""), c = s.line(t + "[1]", "input \"c\"");
+  const std::string snake = s.line(x, "snake " + a + ", " + b);
+  s.output(snake);
+  s.output(s.line(x, "half_square " + snake));
+  s.output(s.line(t + "[1]", "held " + c + ", " + c + ", " + c));
+  s.output(s.line(x, "held " + s.line(x, "held " + snake + ", " + c + ", " + s.line(x, "mul " + a + ", " + a)) + ", " + b + ", " + c));
+  return s.text("custom_" + t);
+}
+
 inline std::string casts_of(const std::string& t) {
   source s;
   const std::string a = s.line(t + "[203]", "input \"a\"");

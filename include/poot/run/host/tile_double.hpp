@@ -3,6 +3,8 @@
 
 #include <poot/run/host/tile_function.hpp>
 
+#include <cstring>
+
 namespace poot::run::host::double_tiles {
 
 template <ir::op O>
@@ -34,17 +36,18 @@ void select(void* out, const void* c, const void* a, const void* b, int count) {
   }
 }
 
-/// The bits of element `i` of a tile of `t`, and back.
+/// The bits of element `i` of a tile of `t`, and back. (Copied: a tile may be an array of words of another size.)
 inline uint64 element_bits(dtype t, const void* tile, int i) {
   if (t == dtype::f64) return static_cast<const uint64*>(tile)[i];
-  const uint32 word = static_cast<const uint32*>(tile)[i];
+  uint32 word;
+  std::memcpy(&word, static_cast<const char*>(tile) + 4 * static_cast<size_t>(i), 4);
   return is_narrow(t) ? convert_bits(binary32, format_of(t), word) : word;
 }
 inline void put_bits(dtype t, void* tile, int i, uint64 bits) {
-  if (t == dtype::f64) static_cast<uint64*>(tile)[i] = bits;
-  else if (is_narrow(t)) static_cast<uint32*>(tile)[i] = static_cast<uint32>(convert_bits(format_of(t), binary32, bits));
-  else if (t == dtype::i8) static_cast<uint32*>(tile)[i] = static_cast<uint32>(static_cast<int8>(bits));
-  else static_cast<uint32*>(tile)[i] = static_cast<uint32>(bits);
+  if (t == dtype::f64) return static_cast<void>(static_cast<uint64*>(tile)[i] = bits);
+  const uint32 word = is_narrow(t) ? static_cast<uint32>(convert_bits(format_of(t), binary32, bits))
+                      : t == dtype::i8 ? static_cast<uint32>(static_cast<int8>(bits)) : static_cast<uint32>(bits);
+  std::memcpy(static_cast<char*>(tile) + 4 * static_cast<size_t>(i), &word, 4);
 }
 
 template <dtype From, dtype To>

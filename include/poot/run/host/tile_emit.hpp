@@ -173,15 +173,16 @@ class tile_emitter {
       default: return chain_op::end;
     }
   }
-  /// What `run_custom` reads through its third operand.
+  /// What `run_custom` reads through its third operand. Words only: these stand among constants, which are copied as words, and
+  /// clang 19 drops stores of pointers that only such a copy reads.
   struct custom_call {
-    float (*evaluate)(const float*);
-    int64 arity;
-    int64 step[ir::max_custom_arity];  ///< 0 where the operand is uniform
-    const float* third;
+    uint64 evaluate;  ///< address of the function
+    uint64 arity;
+    uint64 step[ir::max_custom_arity];  ///< 0 where the operand is uniform
+    uint64 third;  ///< address of the third operand
   };
   uint16 add_custom(const ir::custom_row& row, const operands& in) {
-    custom_call call{row.evaluate, row.arity, {}, nullptr};
+    custom_call call{reinterpret_cast<uint64>(row.evaluate), static_cast<uint64>(row.arity), {}, 0};
     for (int k = 0; k < row.arity; ++k) call.step[k] = !in.uniform[k];
     uint64 words[sizeof(custom_call) / 8];
     std::memcpy(words, &call, sizeof call);
@@ -193,17 +194,18 @@ class tile_emitter {
   static void with_third(void* out, const void* third, const void* call, const void*, int) {
     custom_call c;
     std::memcpy(&c, call, sizeof c);
-    c.third = static_cast<const float*>(third);
+    c.third = reinterpret_cast<uint64>(third);
     std::memcpy(out, &c, sizeof c);
   }
   static void run_custom(void* out, const void* a, const void* b, const void* call, int count) {
     custom_call c;
     std::memcpy(&c, call, sizeof c);
-    const float* in[ir::max_custom_arity] = {static_cast<const float*>(a), static_cast<const float*>(b), c.third};
-    for (int i = 0; i < count; ++i) {
+    const auto evaluate = reinterpret_cast<float (*)(const float*)>(c.evaluate);
+    const float* in[ir::max_custom_arity] = {static_cast<const float*>(a), static_cast<const float*>(b), reinterpret_cast<const float*>(c.third)};
+    for (uint64 i = 0; i < static_cast<uint64>(count); ++i) {
       float operands[ir::max_custom_arity]{};
-      for (int k = 0; k < c.arity; ++k) operands[k] = in[k][i * c.step[k]];
-      static_cast<float*>(out)[i] = c.evaluate(operands);
+      for (uint64 k = 0; k < c.arity; ++k) operands[k] = in[k][i * c.step[k]];
+      static_cast<float*>(out)[i] = evaluate(operands);
     }
   }
   bool compares_bool(const ir::eqn& e) const {
