@@ -40,7 +40,7 @@ std::vector<int32> continuation::behind_unread(const std::vector<int32>& given) 
 
 void continuation::check(std::string_view from, const std::vector<int32>& given) const {
   const std::vector<int32> all = behind_unread(given);
-  model_.check_prompt(from, {all.data(), all.size()});
+  model_.check_prompt(from, {all.data(), all.size()}, model_.position());
 }
 
 void continuation::write(const std::vector<int32>& given, std::string_view written, int64 most) {

@@ -56,14 +56,14 @@ ir::graph language_model::graph_of(const model_step& step) const {
   return g;
 }
 
-void language_model::check_prompt(std::string_view from, view<int32> tokens) const {
+void language_model::check_prompt(std::string_view from, view<int32> tokens, int64 behind) const {
   if (tokens.empty()) fail(text{} << from << ": there is no token to begin with, and the vocabulary has no BOS");
   for (int32 t : tokens)
     if (t < 0 || t >= config_.vocabulary)
       fail(text{} << from << ": token " << t << " is outside 0 to " << config_.vocabulary - 1 << ", the rows of token_embd.weight");
-  if (position_ + static_cast<int64>(tokens.size()) <= config_.context) return;
+  if (behind + static_cast<int64>(tokens.size()) <= config_.context) return;
   text message = text{} << from << ": " << tokens.size() << " tokens";
-  if (position_ > 0) message << " behind " << position_;
+  if (behind > 0) message << " behind " << behind;
   fail(message << " do not fit the context of " << config_.context);
 }
 
@@ -74,7 +74,7 @@ plan::program language_model::plan_step(const model_step& step, bool fuse) const
 }
 
 view<float> language_model::read(view<int32> tokens, uint32 drawn) {
-  check_prompt("read", tokens);
+  check_prompt("read", tokens, position_);
   std::string entry;
   for (size_t first = 0; first < tokens.size();) {
     const size_t left = tokens.size() - first, count = left < static_cast<size_t>(chunk_) ? left : static_cast<size_t>(chunk_);

@@ -38,8 +38,8 @@ class language_model {
   const io::gguf& file() const { return file_; }
   const io::tokenizer& tokens() const { return tokenizer_; }
   /// Throws `error`, which begins with `from`, where a prompt has no token, one outside the vocabulary, or more than the
-  /// caches still hold.
-  void check_prompt(std::string_view from, view<int32> tokens) const;
+  /// caches hold behind so many tokens.
+  void check_prompt(std::string_view from, view<int32> tokens, int64 behind = 0) const;
   /// The plan of a step, by default of one token.
   plan::program plan_step(const model_step& step, bool fuse) const;
   double load_seconds() const { return load_seconds_; }

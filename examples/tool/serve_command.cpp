@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "continuation.hpp"
 #include "options.hpp"
+#include "text_request.hpp"
 
 #include <poot/core/error.hpp>
 
@@ -12,10 +13,12 @@
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -33,49 +36,6 @@ struct serve_arguments {
   sampling choose;
 };
 
-/// What is asked of the model.
-struct wanted_text {
-  std::string prompt, system;
-  int64 tokens = 200;
-  bool chat = false, stream = false;
-};
-
-/// Reads a body; throws `error` with the key and the rule.
-wanted_text read_body(const std::string& body, int64 most) {
-  json given;
-  try {
-    given = json::parse(body);
-  } catch (const json::exception&) {
-    fail("the body: is no JSON, or not in UTF-8");
-  }
-  if (!given.is_object()) fail("the body: must be an object");
-  wanted_text w;
-  w.tokens = w.tokens < most ? w.tokens : most;
-  bool has_prompt = false;
-  for (const auto& [key, value] : given.items()) {
-    const auto wants = [&, name = key](bool holds, const text& rule) {
-      if (!holds) fail(text{} << "key \"" << name << "\": must be " << rule);
-    };
-    if (key == "prompt" || key == "system") {
-      wants(value.is_string(), text("a string"));
-      (key == "prompt" ? w.prompt : w.system) = value.get<std::string>();
-      has_prompt = has_prompt || key == "prompt";
-    } else if (key == "tokens") {
-      const bool counts = value.is_number_unsigned() && value.get<uint64>() >= 1 && value.get<uint64>() <= static_cast<uint64>(most);
-      wants(counts, text("a whole number from 1 to ") << most);
-      w.tokens = value.get<int64>();
-    } else if (key == "chat" || key == "stream") {
-      wants(value.is_boolean(), text("true or false"));
-      (key == "chat" ? w.chat : w.stream) = value.get<bool>();
-    } else {
-      fail(text{} << "key \"" << key << "\": is none of prompt, system, tokens, chat and stream");
-    }
-  }
-  if (!has_prompt) fail("key \"prompt\": is missing");
-  if (!w.chat && !w.system.empty()) fail("key \"system\": stands before the messages of a chat, and \"chat\" is not true");
-  return w;
-}
-
 /// Who reads the answer is gone.
 struct reader_gone {};
 
@@ -88,7 +48,7 @@ void stop_listening(int) {
 class model_server {
  public:
   model_server(language_model& model, const serve_arguments& a)
-      : model_(model), chat_(chat_of(model.file(), why_no_chat_)), most_(a.tokens), dispatches_(model.plan_step({}, true).dispatch_count()), counted_(model.counted()) {
+      : model_(model), chat_(chat_of(model.file(), why_no_chat_)), most_(std::min(a.tokens, model.config().context)), dispatches_(model.plan_step({}, true).dispatch_count()), counted_(model.counted()) {
     server_.set_payload_max_length(1 << 20);
     server_.set_socket_options([](socket_t s) {  // the library's own would share a port with another server
       const int yes = 1;
@@ -97,11 +57,11 @@ class model_server {
     server_.Get("/health", [](const httplib::Request&, httplib::Response& to) { to.set_content("{\"status\":\"ok\"}", "application/json"); });
     server_.Get("/metrics", [this](const httplib::Request&, httplib::Response& to) { to.set_content(metrics(), "text/plain; version=0.0.4"); });
     server_.Post("/completions", [this](const httplib::Request& from, httplib::Response& to) { complete(from.body, to); });
-    server_.set_exception_handler([](const httplib::Request&, httplib::Response& to, std::exception_ptr thrown) {
+    server_.set_exception_handler([this](const httplib::Request&, httplib::Response& to, std::exception_ptr thrown) {
       try {
         std::rethrow_exception(thrown);
       } catch (const std::exception& e) {
-        refuse(to, 500, e.what());
+        refuse(to, 500, without_folders(e.what()));
       } catch (...) {
         refuse(to, 500, "an unknown failure");
       }
@@ -151,27 +111,40 @@ class model_server {
     }
   }
 
-  std::vector<int32> tokens_of(const wanted_text& w) const {
+  std::vector<int32> tokens_of(const text_request& w) const {
     if (!w.chat) return prompt_ids(model_.tokens(), w.prompt);
-    if (!chat_) fail(text(why_no_chat_));
+    if (!chat_) fail(text("key \"chat\": ") << why_no_chat_);
     return chat_prompt(*chat_, model_.file(), model_.tokens(), w.prompt, w.system);
   }
 
+  void check_length(const text_request& w, const std::vector<int32>& tokens) const {
+    model_.check_prompt("key \"prompt\"", {tokens.data(), tokens.size()});
+    const int64 context = model_.config().context, read = static_cast<int64>(tokens.size());
+    if (w.counted && w.tokens > context - read + 1)  // what is chosen last is not read
+      fail(text("key \"tokens\": ") << w.tokens << " behind " << read << " of the prompt do not fit the context of " << context);
+  }
+
+  /// A sentence with the model's name where the path of its file stood.
+  std::string without_folders(std::string sentence) const {
+    const std::string path(model_.file().file()), name = std::filesystem::path(path).filename().string();
+    for (size_t at = 0; path != name && (at = sentence.find(path, at)) != sentence.npos; at += name.size()) sentence.replace(at, path.size(), name);
+    return sentence;
+  }
+
   void complete(const std::string& body, httplib::Response& to) {
-    wanted_text w;
+    text_request w;
     std::vector<int32> tokens;
-    std::unique_lock lock(one_text_, std::defer_lock);
     try {
-      w = read_body(body, most_);
+      w = read_text_request(body, most_);
       tokens = tokens_of(w);
-      lock.lock();
-      model_.restart();
-      model_.check_prompt("key \"prompt\"", {tokens.data(), tokens.size()});
+      check_length(w, tokens);
     } catch (const error& e) {
       ++refused_;
-      return refuse(to, 400, e.what());
+      return refuse(to, 400, without_folders(e.what()));
     }
     if (!w.stream) {
+      const std::unique_lock lock(one_text_);
+      model_.restart();
       std::string all;
       const size_t drawn = write(w, tokens, [&](const std::string& more) { all += more; });
       return to.set_content(json{{"text", all}, {"prompt_tokens", tokens.size()}, {"tokens", drawn}}.dump(-1, ' ', false, json::error_handler_t::replace),
@@ -195,7 +168,7 @@ class model_server {
   }
 
   /// Writes the text of a request to `sink`; returns the number of tokens.
-  size_t write(const wanted_text& w, const std::vector<int32>& tokens, const text_sink& sink) {
+  size_t write(const text_request& w, const std::vector<int32>& tokens, const text_sink& sink) {
     const io::tokenizer& t = model_.tokens();
     continuation one(model_, nullptr, {t.bos(), t.eos(), w.chat ? turn_end(*chat_, t) : -1}, sink);
     one.write(tokens, w.chat ? std::string() : w.prompt, w.tokens);

@@ -61,6 +61,10 @@ check('a text begins with its prompt', status == 200 and json.loads(said)['text'
 for name, body, rule in [
         ('no JSON', b'{"prompt": ', 'the body: is no JSON'),
         ('no UTF-8', b'{"prompt": "\xff"}', 'not in UTF-8'),
+        ('a key given twice', b'{"prompt": "a", "tokens": 1, "tokens": 2}', 'key "tokens": is given twice'),
+        ('a number that is none', b'{"prompt": "a", "tokens": 1e999}', 'key "tokens": must be a whole number from 1 to 64'),
+        ('a key with a NUL', {'a\0b': 1}, 'key "a\\u0000b": is none of'),
+        ('more tokens than are left', {'prompt': 'word ' * 160, 'tokens': 60}, 'key "tokens": 60 behind '),
         ('no object', b'[1]', 'the body: must be an object'),
         ('no prompt', {}, 'key "prompt": is missing'),
         ('a prompt that is a number', {'prompt': 1}, 'key "prompt": must be a string'),
@@ -69,7 +73,7 @@ for name, body, rule in [
         ('half a token', {'prompt': 'a', 'tokens': 1.5}, 'key "tokens"'),
         ('an unknown key', {'prompt': 'a', 'temperatur': 1}, 'key "temperatur": is none of'),
         ('a flag that is a word', {'prompt': 'a', 'stream': 'yes'}, 'key "stream": must be true or false'),
-        ('a chat that the file knows nothing of', {'prompt': 'a', 'chat': True}, 'chat'),
+        ('a chat that the file knows nothing of', {'prompt': 'a', 'chat': True}, 'key "chat": meadow.gguf: there is no key tokenizer.chat_template'),
         ('a prompt beyond the context', {'prompt': 'word ' * 5000}, 'do not fit the context')]:
     status, said = ask('/completions', body)
     check('refuses ' + name, status == 400 and rule in json.loads(said)['error'], said)
@@ -82,7 +86,7 @@ check('refuses a long form', status == 413 and 'that of a form' in said, said)
 status, said = ask('/nothing')
 check('refuses a path that is none', status == 404 and 'POST /completions' in json.loads(said)['error'], said)
 after = counters()
-check('counters say what was done', after['poot_texts_total'] - before['poot_texts_total'] == 8 and after['poot_refused_total'] == 12 and
+check('counters say what was done', after['poot_texts_total'] - before['poot_texts_total'] == 8 and after['poot_refused_total'] == 16 and
       after['poot_tokens_total'] == 6 * 40 + 20 + 1, after)
 check('the device holds memory', after['poot_device_bytes'] > 100000 and after['poot_dispatches_per_token'] > 10, after)
 on_host = len(sys.argv) < 5
