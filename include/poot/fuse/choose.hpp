@@ -190,7 +190,12 @@ constexpr void fuse_row_epilogues(const grouping& groups, legality& legal, vec<d
     const uint32 runs = runs_of_products(groups, id);
     if (runs == grouping::none) continue;
     const reason why = legal.join_epilogue(id, runs).why;
-    if (why != reason::none && why != reason::two_heads) declines.push_back({*groups.g.first_operand(runs), runs, why});
+    if (why == reason::none || why == reason::two_heads) continue;
+    for (uint32 reader : groups.users(runs))
+      if (groups.grouped(reader) && groups.root(reader) == groups.root(id)) {
+        declines.push_back({*groups.g.first_operand(runs), reader, why});
+        break;
+      }
   }
 }
 

@@ -75,17 +75,7 @@ class legality {
     if (!one_matrix || rows_of(t) > allowed.max_prologue_rows) return refused(reason::many_rows);
     if (!is_read_as_left_operand(groups, row, left, head)) return refused(reason::read_elsewhere);
     if (saturating_sum(t.element_count(), y.run) > allowed.max_prologue_bytes / 4) return refused(reason::shared_exceeded);
-    if (x.prologue != y.prologue) return refused(reason::prologue);
-    if (x.members + y.members > allowed.max_members) return refused(reason::member_limit);
-    verdict v;
-    v.kind = region_kind::contraction;
-    v.space_of = y.space_of;
-    v.recomputed = saturating_sum(x.recomputed, y.recomputed);
-    if (v.recomputed > allowed.max_recomputed_flops) return refused(reason::recompute_cost);
-    if (!allowed.fuse_narrow_casts && reads_narrow_cast(groups, row, head)) return refused(reason::narrow_cast);
-    if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(row, head) > allowed.max_buffers)
-      return refused(reason::buffer_limit);
-    return path_around(row, head) ? refused(reason::cycle) : v;
+    return check_rows(row, head, y.space_of, left);
   }
 
   /// The member behind which `id`, alone in its group, could stand in a tail: what it reads, or what reshapes make of that; else none.
@@ -126,7 +116,7 @@ class legality {
     if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(a, b) > allowed.max_buffers)
       return refused(reason::buffer_limit);
     view_between_ = views ? through : grouping::none;
-    const bool cycle = order_.is_before(a, b) ? path_around(a, b) : true;
+    const bool cycle = !order_.is_before(a, b) || path_around(a, b);
     view_between_ = grouping::none;
     if (cycle) return refused(reason::cycle);
     verdict v;
@@ -175,21 +165,7 @@ class legality {
     if (r.last().code > allowed.max_run) return refused(reason::long_run);
     if (!is_read_by_runs(groups, head, runs, row)) return refused(reason::read_elsewhere);
     if (r.last().code > allowed.max_prologue_bytes / 4) return refused(reason::shared_exceeded);
-    if (x.prologue != y.prologue) return refused(reason::prologue);
-    if (x.members + 1 + y.members > allowed.max_members) return refused(reason::member_limit);
-    verdict v;
-    v.kind = region_kind::contraction;
-    v.space_of = x.space_of;
-    v.recomputed = saturating_sum(x.recomputed, y.recomputed);
-    if (v.recomputed > allowed.max_recomputed_flops) return refused(reason::recompute_cost);
-    if (!allowed.fuse_narrow_casts && is_narrowing_cast(g, made)) return refused(reason::narrow_cast);
-    const uint32 passed_on = 1 + (groups.only_user(made) == runs);  // counted as read, and as stored for a view
-    if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(head, row) - passed_on > allowed.max_buffers)
-      return refused(reason::buffer_limit);
-    view_between_ = runs;
-    const bool cycle = order_.is_before(head, row) ? path_around(head, row) : true;
-    view_between_ = grouping::none;
-    return cycle ? refused(reason::cycle) : v;
+    return check_rows(head, row, x.space_of, made, runs);
   }
   constexpr verdict join_epilogue(uint32 row, uint32 runs) {
     const verdict v = check_epilogue(row, runs);
@@ -201,6 +177,28 @@ class legality {
   }
 
  private:
+  /// What holds for rows on either side of products: group `first` hands `passed` on to `second`, through `view` if there is one, and
+  /// `head` is the first product.
+  constexpr verdict check_rows(uint32 first, uint32 second, uint32 head, uint32 passed, uint32 view = grouping::none) {
+    const summary &x = groups.of(first), &y = groups.of(second);
+    const bool is_viewed = view != grouping::none;
+    if (x.prologue != y.prologue) return refused(reason::prologue);
+    if (x.members + is_viewed + y.members > allowed.max_members) return refused(reason::member_limit);
+    verdict v;
+    v.kind = region_kind::contraction;
+    v.space_of = head;
+    v.recomputed = saturating_sum(x.recomputed, y.recomputed);
+    if (v.recomputed > allowed.max_recomputed_flops) return refused(reason::recompute_cost);
+    if (!allowed.fuse_narrow_casts && is_narrowing_cast(groups.g, passed)) return refused(reason::narrow_cast);
+    const uint32 inside = is_viewed ? 1 + (groups.only_user(passed) == view) : 0;  // counted as read, and as stored for the view
+    if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(first, second) - inside > allowed.max_buffers)
+      return refused(reason::buffer_limit);
+    view_between_ = view;
+    const bool cycle = !order_.is_before(first, second) || path_around(first, second);
+    view_between_ = grouping::none;
+    return cycle ? refused(reason::cycle) : v;
+  }
+
   /// One group of two whose union was just found legal; returns its root.
   constexpr uint32 unite(uint32 a, uint32 b, const verdict& v) {
     if (!order_.is_before(a, b)) std::swap(a, b);

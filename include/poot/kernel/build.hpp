@@ -93,10 +93,12 @@ class builder {
   constexpr const kernel& so_far() const { return made_; }
   constexpr void count_groups() { made_.by_group = true; }
   constexpr void take_subgroups(uint32 invocations) { made_.subgroup = invocations; }
-  /// A word of metadata counts work; without this, the first one that was asked for does.
-  constexpr void count_work(word w) {
-    if (w.is_literal()) fail("kernel: work is counted by a word of the metadata, not by a literal");
+  /// A word of metadata counts work; without this, the first one that was asked for does. A literal becomes such a word, which
+  /// is returned.
+  constexpr word count_work(word w) {
+    if (w.is_literal()) w = meta({meta_word::what::fixed, 0, 0, 0, 1, w.id});
     counts_.push_back(code_[w.id].a);
+    return w;
   }
 
   /// The equation that the following instructions compute a part of.

@@ -107,8 +107,7 @@ constexpr void matrix_kernel(builder& k, const program_view& p, region_code& cod
   word i;
   for (size_t n = 0; n < parts.size(); ++n) {
     const auto write = [&](auto tile, auto build) {
-      const word count = run ? run->count() : tile.count();
-      k.count_work(count);
+      const word count = k.count_work(run ? run->count() : tile.count());
       if (n == 0) i = by_group ? k.group() : k.invocation();
       k.if_(below(i, count), [&] { build(tile); });
       if (n + 1 < parts.size()) i = i - count;  // beyond all counts for those of an earlier part

@@ -20,10 +20,7 @@ class shared_run {
   constexpr uint32 value() const { return made_; }
   /// Columns of a run.
   constexpr uint32 columns() const { return columns_; }
-  constexpr word count() const {
-    const word n = code_.shape().product(runs_, 0, code_.graph().type(runs_).rank - 1);
-    return n.is_literal() ? code_.shape().fixed(1) : n;  // what counts work is a word of the metadata
-  }
+  constexpr word count() const { return code_.shape().product(runs_, 0, code_.graph().type(runs_).rank - 1); }
 
   /// Element `column` of the run.
   constexpr void keep(word column, const scalar& x) { k_.store(run_, column, x.bits); }

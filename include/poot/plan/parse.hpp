@@ -116,9 +116,11 @@ struct program_reader : plan_statements {
     subject = "decline";
     for (size_t i = 0; i < told.declined.size(); ++i) {
       const fuse::decline& d = told.declined[i];
-      const bool is_view = g.eqns[d.consumer].kind == ir::op::reshape && region_of[d.consumer] == fuse::grouping::none;  // by runs, say
-      if (!singles.grouped(d.producer) || (!singles.grouped(d.consumer) && !is_view) || region_of[d.producer] == region_of[d.consumer])
+      if (!singles.grouped(d.producer) || !singles.grouped(d.consumer) || region_of[d.producer] == region_of[d.consumer])
         refuse(decline_places[i], text("names two values of one dispatch, or one of none"));
+      bool reads = false;  // also through views
+      for (uint32 in : g.view_of().operands(d.consumer)) reads |= in == d.producer || singles.behind_views(in) == d.producer;
+      if (!reads) refuse(decline_places[i], text("the second value does not read the first"));
     }
     regions.region_of = region_of;
     program made = plan_regions(std::move(g), told.planned_for, std::move(regions));
