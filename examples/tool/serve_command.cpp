@@ -10,18 +10,17 @@
 #include <poot/core/error.hpp>
 
 #if __has_include(<httplib.h>)
-#include <httplib.h>
+#include "http_server.hpp"
+#include "text_queue.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 namespace poot::tool {
 
@@ -31,7 +30,8 @@ using nlohmann::json;
 
 struct serve_arguments {
   std::string model, address = "127.0.0.1", device = "host";
-  int port = 8080, threads = 0;
+  int port = 8080, threads = 0, seconds = 10;
+  size_t waiting = 16;
   int64 tokens = 1024, context = 0;
   sampling choose;
 };
@@ -39,68 +39,20 @@ struct serve_arguments {
 /// Who reads the answer is gone.
 struct reader_gone {};
 
-/// What a signal stops.
-std::atomic<httplib::Server*> listening = nullptr;
-void stop_listening(int) {
-  if (httplib::Server* const server = listening) server->stop();  // closes a socket, and that is all
-}
-
 class model_server {
  public:
   model_server(language_model& model, const serve_arguments& a)
-      : model_(model), chat_(chat_of(model.file(), why_no_chat_)), most_(std::min(a.tokens, model.config().context)), dispatches_(model.plan_step({}, true).dispatch_count()), counted_(model.counted()) {
-    server_.set_payload_max_length(1 << 20);
-    server_.set_socket_options([](socket_t s) {  // the library's own would share a port with another server
-      const int yes = 1;
-      setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    });
-    server_.Get("/health", [](const httplib::Request&, httplib::Response& to) { to.set_content("{\"status\":\"ok\"}", "application/json"); });
-    server_.Get("/metrics", [this](const httplib::Request&, httplib::Response& to) { to.set_content(metrics(), "text/plain; version=0.0.4"); });
-    server_.Post("/completions", [this](const httplib::Request& from, httplib::Response& to) { complete(from.body, to); });
-    server_.set_exception_handler([this](const httplib::Request&, httplib::Response& to, std::exception_ptr thrown) {
-      try {
-        std::rethrow_exception(thrown);
-      } catch (const std::exception& e) {
-        refuse(to, 500, without_folders(e.what()));
-      } catch (...) {
-        refuse(to, 500, "an unknown failure");
-      }
-    });
-    server_.set_error_handler([](const httplib::Request& from, httplib::Response& to) {
-      if (!to.body.empty()) return;
-      if (to.status == 413) refuse(to, 413, "the body: is longer than 1048576 bytes, or than 8192 where its Content-Type is that of a form");
-      else refuse(to, to.status, from.method + " " + from.path + ": there is GET /health, GET /metrics and POST /completions");
-    });
+      : model_(model), chat_(chat_of(model.file(), why_no_chat_)), most_(std::min(a.tokens, model.config().context)), dispatches_(model.plan_step({}, true).dispatch_count()),
+        server_(a.seconds), queue_(a.waiting), counted_(model.counted()) {
+    server_.get("/health", [](httplib::Response& to) { to.set_content("{\"status\":\"ok\"}", "application/json"); });
+    server_.get("/metrics", [this](httplib::Response& to) { to.set_content(metrics(), "text/plain; version=0.0.4"); });
+    server_.post("/completions", [this](const std::string& body, httplib::Response& to) { complete(body, to); });
+    server_.name_failures([this](const char* what) { return without_folders(what); });
   }
 
-  /// Serves until the process is told to end; texts that are being written are finished.
-  void run(const std::string& address, int port) {
-    if (address.empty()) fail("--address: must not be empty");
-    const int bound = port == 0 ? server_.bind_to_any_port(address.c_str()) : server_.bind_to_port(address.c_str(), port) ? port : -1;
-    if (bound < 0) fail(text{} << "--port " << port << ": cannot listen on " << address);
-    const bool brackets = address.find(':') != address.npos;
-    std::atomic<bool> ended = false;
-    std::thread announcing([&] {  // what is told to end before has nothing to finish
-      while (!server_.is_running() && !ended) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      if (ended) return;
-      listening = &server_;
-      std::signal(SIGINT, stop_listening);
-      std::signal(SIGTERM, stop_listening);
-      std::fprintf(stderr, "listening on http://%s%s%s:%d\n", brackets ? "[" : "", address.c_str(), brackets ? "]" : "", bound);
-    });
-    const bool served = server_.listen_after_bind();
-    ended = true;
-    announcing.join();
-    listening = nullptr;
-    if (!served) fail(text{} << "--port " << bound << ": listening on " << address << " failed");
-  }
+  void run(const std::string& address, int port) { server_.run(address, port); }
 
  private:
-  static void refuse(httplib::Response& to, int status, const std::string& sentence) {
-    to.status = status;
-    to.set_content(json{{"error", sentence}}.dump(-1, ' ', false, json::error_handler_t::replace), "application/json");
-  }
-
   /// The form of a conversation with the model; where there is none, `why` gets the sentence.
   static std::optional<chat_format> chat_of(const io::gguf& file, std::string& why) {
     try {
@@ -142,17 +94,21 @@ class model_server {
       ++refused_;
       return refuse(to, 400, without_folders(e.what()));
     }
+    const std::shared_ptr<const text_queue::place> place = queue_.join();
+    if (!place) {
+      ++turned_away_;
+      to.set_header("Retry-After", "1");
+      return refuse(to, 503, "the model: " + std::to_string(queue_.waiting()) + " texts wait for it, and no more may");
+    }
     if (!w.stream) {
-      const std::unique_lock lock(one_text_);
-      model_.restart();
+      place->wait();
       std::string all;
       const size_t drawn = write(w, tokens, [&](const std::string& more) { all += more; });
       return to.set_content(json{{"text", all}, {"prompt_tokens", tokens.size()}, {"tokens", drawn}}.dump(-1, ' ', false, json::error_handler_t::replace),
                             "application/json");
     }
-    to.set_chunked_content_provider("text/plain; charset=utf-8", [this, w, tokens](size_t, httplib::DataSink& sink) {
-      const std::unique_lock again(one_text_);
-      model_.restart();
+    to.set_chunked_content_provider("text/plain; charset=utf-8", [this, w, tokens, place](size_t, httplib::DataSink& sink) {
+      place->wait();
       try {
         write(w, tokens, [&](const std::string& more) {
           if (!more.empty() && !sink.write(more.data(), more.size())) throw reader_gone{};
@@ -167,22 +123,32 @@ class model_server {
     });
   }
 
-  /// Writes the text of a request to `sink`; returns the number of tokens.
+  /// Writes the text of a request to `sink`, with the model; returns the number of tokens.
   size_t write(const text_request& w, const std::vector<int32>& tokens, const text_sink& sink) {
+    model_.restart();
     const io::tokenizer& t = model_.tokens();
     continuation one(model_, nullptr, {t.bos(), t.eos(), w.chat ? turn_end(*chat_, t) : -1}, sink);
-    one.write(tokens, w.chat ? std::string() : w.prompt, w.tokens);
-    const std::unique_lock lock(counts_);
-    ++texts_;
-    given_ += one.given();
+    try {
+      one.write(tokens, w.chat ? std::string() : w.prompt, w.tokens);
+    } catch (const reader_gone&) {
+      count(abandoned_, tokens, one);
+      throw;
+    }
+    count(texts_, tokens, one);
+    return one.drawn();
+  }
+  /// Counts what was done for a text, and the text as one of `kind`.
+  void count(uint64& kind, const std::vector<int32>& tokens, const continuation& one) {
+    const std::lock_guard lock(counts_);
+    ++kind;
+    if (one.drawn() > 0) given_ += tokens.size();
     drawn_ += one.drawn();
     counted_ = model_.counted();
-    return one.drawn();
   }
 
   /// In the text format of Prometheus.
   std::string metrics() {
-    const std::unique_lock lock(counts_);
+    const std::lock_guard lock(counts_);
     std::string out;
     const auto say = [&](const char* name, const char* kind, const char* help, uint64 value) {
       out += std::string("# HELP poot_") + name + ' ' + help + "\n# TYPE poot_" + name + ' ' + kind + "\npoot_" + name + ' ' + std::to_string(value) + '\n';
@@ -193,6 +159,9 @@ class model_server {
     say("device_bytes", "gauge", "Memory of the device that is held.", static_cast<uint64>(counted_.bytes));
     say("dispatches_per_token", "gauge", "Dispatches of a step of one token.", dispatches_);
     say("texts_total", "counter", "Texts that were written.", texts_);
+    say("texts_waiting", "gauge", "Texts that wait for the model.", queue_.waiting());
+    say("abandoned_total", "counter", "Texts whose reader was gone before their end.", abandoned_);
+    say("turned_away_total", "counter", "Requests that came while as many texts waited as may.", turned_away_);
     say("refused_total", "counter", "Requests that asked for what cannot be.", refused_);
     say("prompt_tokens_total", "counter", "Tokens that were read.", given_);
     say("tokens_total", "counter", "Tokens that were chosen.", drawn_);
@@ -204,11 +173,12 @@ class model_server {
   const std::optional<chat_format> chat_;
   const int64 most_;
   const size_t dispatches_;
-  httplib::Server server_;
-  std::mutex one_text_, counts_;
+  http_server server_;
+  text_queue queue_;
+  std::mutex counts_;  ///< of the device, and of texts
   device_counters counted_;
-  std::atomic<uint64> refused_ = 0;
-  uint64 texts_ = 0, given_ = 0, drawn_ = 0;
+  std::atomic<uint64> refused_ = 0, turned_away_ = 0;
+  uint64 texts_ = 0, abandoned_ = 0, given_ = 0, drawn_ = 0;
 };
 
 int serve(const serve_arguments& a) {
@@ -228,12 +198,19 @@ int serve(const serve_arguments& a) {
 }  // namespace
 
 void add_serve_command(CLI::App& app, outcome& result) {
-  CLI::App* command = app.add_subcommand("serve", "Answer HTTP requests with a model in a GGUF file, one text at a time: POST /completions takes {\"prompt\", \"tokens\", \"chat\", \"system\", \"stream\"}, GET /metrics counts");
+  CLI::App* command = app.add_subcommand("serve", "Answer HTTP requests with a model in a GGUF file, one text at a time");
+  command->footer(
+      "POST /completions takes {\"prompt\": text, \"tokens\": at most so many, \"chat\": true, \"system\": text, \"stream\": true}, all but\n"
+      "the prompt optional: 200 tokens if nothing is said. The answer is {\"text\", \"prompt_tokens\", \"tokens\"}, or with stream the text\n"
+      "as it comes. GET /metrics counts, in the format of Prometheus; GET /health says that the server is there. What is refused gets\n"
+      "{\"error\": one sentence}. A connection serves one request; its head may have 16384 bytes, its body 1048576.");
   auto a = std::make_shared<serve_arguments>();
   command->add_option("model", a->model, "The GGUF file")->required()->check(file_name());
   command->add_option("--address", a->address, "Where to listen")->capture_default_str();
   command->add_option("--port", a->port, "Port to listen on; 0: any that is free, as standard error says")->capture_default_str()->check(whole_number(0, 65535));
   command->add_option("-n,--tokens", a->tokens, "Tokens that a request may ask for at most")->capture_default_str()->check(whole_number(1, 1 << 30));
+  command->add_option("--waiting", a->waiting, "Texts that may wait for the model; others are refused with status 503")->capture_default_str()->check(whole_number(0, 512));
+  command->add_option("--timeout", a->seconds, "Seconds within which a client has to say what it wants")->capture_default_str()->check(whole_number(1, 3600));
   add_sampling_options(*command, a->choose);
   add_device_option(*command, a->device);
   add_threads_option(*command, a->threads);
