@@ -14,6 +14,21 @@ constexpr int64 ranks_of(const graph_view& g, uint32 id) {
   return e.kind == op::all_gather ? after / before : before / after;
 }
 
+/// Tells the graphs of ranks apart by their equations: ops, types, operands and names. What a rank may say of itself, in a
+/// constant or an attribute, does not count.
+constexpr uint64 digest_of(const graph_view& g) {
+  uint64 h = g.size();
+  for (uint32 id = 0; id < g.size(); ++id) {
+    const eqn& e = g[id];
+    h = mix(h, uint64{static_cast<uint8>(e.kind)} << 32 | uint64{static_cast<uint8>(e.type.element)} << 8 | static_cast<uint8>(e.type.rank));
+    for (int i = 0; i < e.type.rank; ++i) h = mix(h, static_cast<uint64>(e.type.extents[i].code));
+    for (uint32 in : g.operands(id)) h = mix(h, in);
+    h = mix(h, hash_text(g.name_of(id)));
+    if (e.custom) h = mix(h, e.custom->hash);
+  }
+  return h;
+}
+
 /// The sizes that collectives give their groups, one after the other.
 class group_sizes {
  public:

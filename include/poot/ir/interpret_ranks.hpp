@@ -48,9 +48,10 @@ constexpr void take_part(const tensor& x, int axis, int64 first, tensor& result)
 }  // namespace detail
 
 /// Runs `g` once on as many ranks as there are lists of values, one of each rank in order; what each of them gets. Throws as
-/// `interpret` does, and where a collective says that its group has another size.
+/// `interpret` does, for no rank at all, and where a collective says that its group has another size.
 constexpr vec<interpretation> interpret_ranks(const graph_view& g, view<view<named_tensor>> given, interpret_options options = {}) {
   const size_t count = given.size();
+  if (count == 0) fail("interpret_ranks: 0 ranks; there is one at least");
   vec<detail::rank_run> runs;
   for (view<named_tensor> own : given) runs.push_back(detail::rank_run(g, own, options));
   vec<const tensor*> in;

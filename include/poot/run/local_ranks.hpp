@@ -20,6 +20,12 @@
 
 namespace poot::run {
 
+/// What a rank throws because another one does not go on.
+class rank_gone : public error {
+ public:
+  using error::error;
+};
+
 /// As many ranks as wanted; every group has all of them. After one has failed, they exchange nothing more.
 class local_ranks {
  public:
@@ -31,29 +37,38 @@ class local_ranks {
   local_ranks(const local_ranks&) = delete;
   local_ranks& operator=(const local_ranks&) = delete;
 
-  /// The communicator of a rank, for its thread.
-  communicator& operator[](int rank) { return members_[static_cast<size_t>(rank)]; }
+  /// The communicator of a rank, for its thread. Throws `error` where there is no such rank.
+  communicator& operator[](int rank) {
+    if (rank < 0 || static_cast<size_t>(rank) >= members_.size())
+      fail(text("local_ranks: there is no rank ") << rank << "; they are 0 to " << members_.size() - 1);
+    return members_[static_cast<size_t>(rank)];
+  }
+  /// Which rank did not go on first; -1 while all do.
+  int first_gone() const {
+    const std::lock_guard lock(mutex_);
+    return failed_ ? static_cast<int>(failed_rank_) : -1;
+  }
 
  private:
   enum class call : uint8 { none, all_gather, all_to_all };
   /// What a rank brings to an exchange.
   struct offer {
     call what = call::none;
-    std::string_view group{};
+    std::string_view group{}, purpose{};
     const char* from = nullptr;
     int64 bytes = 0;
-    bool matches(const offer& o) const { return what == o.what && group == o.group && bytes == o.bytes; }
+    bool matches(const offer& o) const { return what == o.what && group == o.group && purpose == o.purpose && bytes == o.bytes; }
   };
 
   class member final : public communicator {
    public:
     member(local_ranks& all, size_t rank) : all_(&all), rank_(rank) {}
     int64 size(std::string_view) const override { return static_cast<int64>(all_->given_.size()); }
-    void all_gather(std::string_view group, const char* from, int64 bytes, char* to) override {
-      all_->exchange(rank_, {call::all_gather, group, from, bytes}, to);
+    void all_gather(std::string_view group, std::string_view what, const char* from, int64 bytes, char* to) override {
+      all_->exchange(rank_, {call::all_gather, group, what, from, bytes}, to);
     }
-    void all_to_all(std::string_view group, const char* from, int64 bytes, char* to) override {
-      all_->exchange(rank_, {call::all_to_all, group, from, bytes}, to);
+    void all_to_all(std::string_view group, std::string_view what, const char* from, int64 bytes, char* to) override {
+      all_->exchange(rank_, {call::all_to_all, group, what, from, bytes}, to);
     }
     void abandon(std::string_view why) noexcept override { all_->abandon(rank_, why); }
 
@@ -77,7 +92,7 @@ class local_ranks {
   text describe(size_t r) const {
     const offer& o = given_[r];
     return text("rank ") << r << " is at " << (o.what == call::all_gather ? "all_gather" : "all_to_all") << " of " << o.bytes
-                         << " bytes in group \"" << o.group << '"';
+                         << " bytes in group \"" << o.group << "\" for " << o.purpose;
   }
 
   /// Returns when all ranks have come here, each with its offer, if it has one.
@@ -95,7 +110,7 @@ class local_ranks {
     all_here_.wait(lock, [&] { return meetings_ != now || failed_; });
     if (meetings_ == now) refuse();
   }
-  [[noreturn]] void refuse() const { fail(text("rank ") << failed_rank_ << " does not go on: " << why_.c_str()); }
+  [[noreturn]] void refuse() const { throw rank_gone(text("rank ") << failed_rank_ << " does not go on: " << why_.c_str()); }
 
   void abandon(size_t rank, std::string_view why) noexcept {
     const std::lock_guard lock(mutex_);
@@ -109,7 +124,7 @@ class local_ranks {
     all_here_.notify_all();
   }
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable all_here_;
   std::vector<offer> given_;      ///< per rank
   std::vector<member> members_;
@@ -120,33 +135,53 @@ class local_ranks {
 };
 
 /// Calls body(communicator, rank) on a thread of its own for each of `count` ranks, and waits for all. Where one throws, the
-/// others throw instead of waiting for it, and what it threw is thrown here.
+/// others throw instead of waiting for it, and what it threw is thrown here: that of the rank that failed first, and not what
+/// others threw because of it. Throws `error` where a thread cannot be made.
 template <class Body>
 void on_ranks(int count, Body body) {
   local_ranks ranks(count);
-  std::mutex mutex;
-  std::exception_ptr first;
+  std::vector<std::exception_ptr> causes(static_cast<size_t>(count)), consequences(causes);
   const auto run = [&](int rank) {
+    const auto at = static_cast<size_t>(rank);
     try {
       body(ranks[rank], rank);
       ranks[rank].abandon("it has ended");
-    } catch (const std::exception& e) {
-      {
-        const std::lock_guard lock(mutex);
-        if (!first) first = std::current_exception();
-      }
+    } catch (const rank_gone& e) {
+      consequences[at] = std::current_exception();
       ranks[rank].abandon(e.what());
+    } catch (const std::exception& e) {
+      causes[at] = std::current_exception();
+      ranks[rank].abandon(e.what());
+    } catch (...) {
+      causes[at] = std::current_exception();
+      ranks[rank].abandon(not_described);
     }
   };
   std::vector<std::thread> threads;
-  for (int r = 1; r < count; ++r) threads.emplace_back(run, r);
-  run(0);
+  threads.reserve(causes.size());
+  int without = 0;  // the rank that got no thread
+  std::string why;
+  try {
+    for (int r = 1; r < count; ++r) {
+      without = r;
+      threads.emplace_back(run, r);
+    }
+    without = 0;
+  } catch (const std::exception& e) {
+    why = e.what();
+    ranks[without].abandon("it has no thread");
+  }
+  if (without == 0) run(0);
   for (std::thread& t : threads) t.join();
-  if (first) std::rethrow_exception(first);
+  if (without > 0) fail(text("on_ranks: no thread can be made for rank ") << without << " of " << count << ": " << why.c_str());
+  if (const int gone = ranks.first_gone(); gone >= 0 && causes[static_cast<size_t>(gone)]) std::rethrow_exception(causes[static_cast<size_t>(gone)]);
+  for (const auto* thrown : {&causes, &consequences})
+    for (const std::exception_ptr& e : *thrown)
+      if (e) std::rethrow_exception(e);
 }
 
 }  // namespace poot::run
 
 namespace poot {
-using run::communicator, run::local_ranks, run::on_ranks;
+using run::communicator, run::local_ranks, run::on_ranks, run::rank_gone;
 }  // namespace poot

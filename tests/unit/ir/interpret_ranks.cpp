@@ -78,6 +78,7 @@ TEST_CASE("gathers parts in the order of ranks, and scatters the parts of a sum"
 
 TEST_CASE("refuses other numbers of ranks, and a run of one rank alone") {
   constexpr std::string_view gather = "graph s { %x : i32[2] = input \"x\"\n%y : i32[4] = all_gather %x {group=\"g\" axis=0}\noutput \"y\" = %y\n}";
+  CHECK(message_of(sum, 0) == "interpret_ranks: 0 ranks; there is one at least");
   CHECK(message_of(gather, 3) == "%1: all_gather: the group \"g\" has 2 ranks, and 3 are interpreted");
   const graph g = parse(gather);
   const named_tensor x{"x", tensor(type_of(i32, 2))};

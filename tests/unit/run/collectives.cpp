@@ -18,6 +18,8 @@
 #include <initializer_list>
 #include <string>
 
+#include <pthread.h>
+
 using namespace poot;
 using poot_tests::difference;
 
@@ -141,8 +143,8 @@ TEST_CASE("a program is refused without the ranks that its graph says") {
   CHECK(message_of([&] { (void)host(1).load(p, three[0]); }) == "load: %1 (all_gather) needs 2 ranks in the group \"tp\", and the communicator has 3");
   struct elsewhere final : communicator {
     int64 size(std::string_view) const override { return 0; }
-    void all_gather(std::string_view, const char*, int64, char*) override {}
-    void all_to_all(std::string_view, const char*, int64, char*) override {}
+    void all_gather(std::string_view, std::string_view, const char*, int64, char*) override {}
+    void all_to_all(std::string_view, std::string_view, const char*, int64, char*) override {}
     void abandon(std::string_view) noexcept override {}
   } other;
   CHECK(message_of([&] { (void)host(1).load(p, other); }) == "load: %1 (all_gather) needs the group \"tp\", and the communicator has none of this name");
@@ -191,11 +193,76 @@ TEST_CASE("a run or a program that is refused tells the other ranks so") {
 }
 
 TEST_CASE("ranks that run different programs are told so") {
-  const program sum = compile(parsed("%x : f32[2] = input \"x\"\n%y : f32[2] = all_reduce_sum %x {group=\"g\"}\noutput \"y\" = %y\n"), targets::host);
-  const program gathered = compile(parsed("%x : f32[2] = input \"x\"\n%y : f32[4] = all_gather %x {group=\"h\" axis=0}\noutput \"y\" = %y\n"), targets::host);
-  const float x[2]{};
-  const std::string message = message_of([&] {
-    on_ranks(2, [&](communicator& c, int rank) { host(1).load(rank ? gathered : sum, c).bind("x", read_only(x, f32, 2)).run(); });
-  });
-  CHECK(message == "rank 0 is at all_to_all of 4 bytes in group \"g\", and rank 1 is at all_gather of 8 bytes in group \"h\"");
+  const auto told = [](const std::string& first, const std::string& second) {
+    const program programs[] = {compile(parsed(first), targets::host), compile(parsed(second), targets::host)};
+    const float x[4]{};
+    std::string message = message_of([&] {
+      on_ranks(2, [&](communicator& c, int rank) {
+        auto session = host(1).load(programs[rank], c);
+        session.bind("x", {const_cast<float*>(x), session.program().graph.type(0)}).run();
+      });
+    });
+    for (size_t at; (at = message.find(" of graph 0x")) != message.npos;) message.erase(at, message.find_first_of(" ,", at + 12) - at);
+    return message;
+  };
+  const std::string sum = "%x : f32[2] = input \"x\"\n%y : f32[2] = all_reduce_sum %x {group=\"g\"}\noutput \"y\" = %y\n";
+  CHECK(told(sum, sum) == "");
+  CHECK(told(sum, "%x : f32[2] = input \"x\"\n%y : f32[4] = all_gather %x {group=\"h\" axis=0}\noutput \"y\" = %y\n") ==
+        "rank 0 is at all_to_all of 4 bytes in group \"g\" for all_reduce_sum of f32[2], %1, and rank 1 is at all_gather of 8 bytes in group \"h\" for all_gather of f32[2], %1");
+  // bytes are equal: another type, other extents, another equation, another graph before it
+  const std::string here = "rank 0 is at all_to_all of 4 bytes in group \"g\" for all_reduce_sum of f32[2], %1, and rank 1 is at all_to_all of 4 bytes in group \"g\" for ";
+  CHECK(told(sum, "%x : i32[2] = input \"x\"\n%y : i32[2] = all_reduce_sum %x {group=\"g\"}\noutput \"y\" = %y\n") == here + "all_reduce_sum of i32[2], %1");
+  CHECK(told(sum, "%x : f32[1,2] = input \"x\"\n%y : f32[1,2] = all_reduce_sum %x {group=\"g\"}\noutput \"y\" = %y\n") == here + "all_reduce_sum of f32[1,2], %1");
+  CHECK(told(sum, "%x : f32[2] = input \"x\"\n%0 : f32[2] = neg %x\n%y : f32[2] = all_reduce_sum %0 {group=\"g\"}\noutput \"y\" = %y\n") == here + "all_reduce_sum of f32[2], %2");
+  CHECK(told(sum, "%x : f32[2] = input \"x\"\n%y : f32[2] = all_reduce_sum %x {group=\"g\"}\n%z : f32[2] = neg %y\noutput \"y\" = %z\n") == here + "all_reduce_sum of f32[2], %1");
+}
+
+TEST_CASE("what a rank threw first is thrown, not what others threw because of it") {
+  const char none[4]{};
+  char to[16];
+  for (int turn = 0; turn < 50; ++turn) {
+    // rank 0 waits for rank 2, and rank 1 throws on when it hears of it
+    const std::string message = message_of([&] {
+      on_ranks(3, [&](communicator& c, int rank) {
+        if (rank == 2) {
+          c.abandon("on its way");  // as a session does, before it throws
+          std::this_thread::yield();
+          fail("out of luck");
+        }
+        try {
+          c.all_gather("g", "a test", none, 4, to + 4 * rank);
+        } catch (const rank_gone& e) {
+          CHECK(std::string(e.what()) == "rank 2 does not go on: on its way");
+          if (rank == 1) fail("in other words");
+          throw;
+        }
+      });
+    });
+    CHECK(message == "out of luck");
+  }
+  // a rank that ended is no cause where another one failed for itself
+  CHECK(message_of([&] { on_ranks(2, [&](communicator& c, int rank) { if (rank == 0) fail("by itself"); else c.all_gather("g", "a test", none, 4, to); }); }) == "by itself");
+}
+
+TEST_CASE("what is no std::exception, and a thread that cannot be made, are thrown too") {
+  const char none[4]{};
+  char to[8];
+  CHECK_THROWS_AS(on_ranks(2, [&](communicator& c, int rank) {
+    if (rank == 1) throw 7;
+    CHECK(message_of([&] { c.all_gather("g", "a test", none, 4, to); }) == "rank 1 does not go on: it threw something that describes nothing");
+  }), int);
+  pthread_attr_t usual, endless;
+  REQUIRE(pthread_getattr_default_np(&usual) == 0);
+  REQUIRE(pthread_getattr_default_np(&endless) == 0);
+  REQUIRE(pthread_attr_setstacksize(&endless, size_t{1} << 50) == 0);
+  REQUIRE(pthread_setattr_default_np(&endless) == 0);
+  const std::string message = message_of([&] { on_ranks(2, [](communicator&, int) {}); });
+  pthread_setattr_default_np(&usual);
+  CHECK(message.find("on_ranks: no thread can be made for rank 1 of 2: ") == 0);
+}
+
+TEST_CASE("a rank that is not there has no communicator") {
+  local_ranks two(2);
+  CHECK(message_of([&] { two[2]; }) == "local_ranks: there is no rank 2; they are 0 to 1");
+  CHECK(message_of([&] { two[-1]; }) == "local_ranks: there is no rank -1; they are 0 to 1");
 }

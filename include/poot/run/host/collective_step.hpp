@@ -56,31 +56,37 @@ class collective_step : public step {
   }
 
   void prepare(const run_context& c) override {
-    ranks_ = c.ranks->size(c.program.graph.name_of(id_));
+    const ir::graph_view& g = c.program.graph;
+    ranks_ = c.ranks->size(g.name_of(id_));
+    if (what_.empty()) {
+      what_ << ir::name(g[id_].kind) << " of ";
+      ir::write_type(what_, g.type(g.operands(id_)[0]), g);
+      (what_ << ", %" << id_ << " of graph ").hex(c.digest);
+    }
     share_ = (count_ + ranks_ - 1) / ranks_;
     const int64 bytes = ranks_ * element_ * (c.program.graph[id_].kind == ir::op::all_reduce_sum ? share_ : count_);
     if (sent_.bytes() < bytes) sent_ = storage(bytes), received_ = storage(bytes);
   }
 
   void run(const run_context& c) override {
-    const std::string_view group = c.program.graph.name_of(id_);
+    const std::string_view group = c.program.graph.name_of(id_), what = what_.str();
     const char* from = c.at(c.program.graph.operands(id_)[0]);
     const dtype t = c.program.graph.type(id_).element;
     char* const to = c.at(id_);
     const int64 bytes = count_ * element_;
     switch (c.program.graph[id_].kind) {
       case ir::op::all_gather:
-        c.ranks->all_gather(group, from, bytes, received_.data());
+        c.ranks->all_gather(group, what, from, bytes, received_.data());
         return in_rows([&](int64 row, int64 rank, int64 own, int64 length) { copy(to + row, received_.data() + rank * bytes + own, length); });
       case ir::op::reduce_scatter:
         in_rows([&](int64 row, int64 rank, int64 own, int64 length) { copy(sent_.data() + rank * bytes + own, from + row, length); });
-        c.ranks->all_to_all(group, sent_.data(), bytes, received_.data());
+        c.ranks->all_to_all(group, what, sent_.data(), bytes, received_.data());
         return detail::add_parts(t, received_.data(), count_, ranks_, to, c.threads);
       default:  // each rank adds its share; the last shares end in zeros
         copy(sent_.data(), from, bytes);
-        c.ranks->all_to_all(group, sent_.data(), share_ * element_, received_.data());
+        c.ranks->all_to_all(group, what, sent_.data(), share_ * element_, received_.data());
         detail::add_parts(t, received_.data(), share_, ranks_, sent_.data(), c.threads);
-        c.ranks->all_gather(group, sent_.data(), share_ * element_, received_.data());
+        c.ranks->all_gather(group, what, sent_.data(), share_ * element_, received_.data());
         copy(to, received_.data(), bytes);
     }
   }
@@ -101,6 +107,7 @@ class collective_step : public step {
   int64 outer_ = 1, count_ = 0;       ///< indices before the axis; elements of one rank's part
   int64 element_ = 1;                 ///< bytes
   int64 ranks_ = 1, share_ = 0;       ///< of the group; elements of a sum that one rank adds
+  text what_;                         ///< is done, for other ranks to compare
   storage sent_, received_;
 };
 

@@ -67,6 +67,9 @@ class entry {
     } catch (const std::exception& e) {
       ranks_->abandon(e.what());
       throw;
+    } catch (...) {
+      ranks_->abandon(not_described);
+      throw;
     }
   }
 
@@ -79,7 +82,7 @@ class entry {
   }
 
  private:
-  run_context context() { return {view_, memory_, bound_.counts(), shared_, threads_, ranks_}; }
+  run_context context() { return {view_, memory_, bound_.counts(), shared_, threads_, ranks_, digest_}; }
 
   void run_steps() {
     const float_environment ieee;
@@ -103,6 +106,7 @@ class entry {
         refuse(text("needs ") << wanted << " ranks in the group \"" << group << "\", and the communicator has " << there);
       ranks_ = ranks;
     }
+    if (ranks_) digest_ = ir::digest_of(view_.graph);
   }
 
   void own_states() {
@@ -308,6 +312,7 @@ class entry {
   shared_memory& shared_;
   pool& threads_;
   communicator* ranks_ = nullptr;  ///< where there are collectives
+  uint64 digest_ = 0;              ///< of a graph with collectives
   bindings bound_;
   overlap_check overlaps_;
   vec<char*> memory_, results_;

@@ -21,6 +21,9 @@ class executor {
     } catch (const std::exception& e) {
       if (options.ranks) options.ranks->abandon(e.what());  // other ranks may have loaded theirs
       throw;
+    } catch (...) {
+      if (options.ranks) options.ranks->abandon(not_described);
+      throw;
     }
   }
   /// Loads every entry of a model.

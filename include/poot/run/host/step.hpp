@@ -17,6 +17,7 @@ struct run_context {
   shared_memory& shared;
   pool& threads;
   communicator* ranks = nullptr;  ///< of a program that has collectives
+  uint64 digest = 0;              ///< of its graph, for other ranks to compare
 
   template <class T = char>
   T* at(uint32 id) const { return reinterpret_cast<T*>(memory[id]); }
