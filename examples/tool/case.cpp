@@ -110,6 +110,14 @@ std::string check_plan(const json& plan, const ir::graph& g, const executor& on,
   return note;
 }
 
+/// A case says what one rank gets.
+void refuse_collectives(const ir::graph& g) {
+  for (uint32 id = 0; id < g.size(); ++id)
+    if (ir::is_collective(g.eqns[id].kind))
+      throw missing_capability{"%" + std::to_string(id) + " (" + std::string(ir::name(g.eqns[id].kind)) +
+                               ") exchanges values of several ranks, and a case holds those of one"};
+}
+
 /// Returns whether the plan, if the case has one, was checked; `note` gets what it could not be held to.
 bool run_on(const json& c, const executor& on, std::string& note) {
   bool plan_checked = false;
@@ -118,6 +126,7 @@ bool run_on(const json& c, const executor& on, std::string& note) {
   else if (c.contains("inputs") || c.contains("expect")) runs.push_back(c);
   expect_values_or_refusal(c, [&] {
     const ir::graph g = ir::parse(c["graph"].get<std::string>());
+    refuse_collectives(g);
     const std::unique_ptr<loaded_graph> loaded = on.load(g, fusion::on);
     std::vector<ir::interpretation> results;
     for (const json& run : runs) {

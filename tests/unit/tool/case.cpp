@@ -234,3 +234,11 @@ TEST_CASE("weight files are read, compared, and refused") {
   c["file"]["hex"] = hex.substr(0, hex.size() - 2);
   CHECK(fails_with(c, "was refused"));
 }
+
+TEST_CASE("skips a graph with collectives, and says why") {
+  json c = good();
+  c["graph"] = "graph g {\n  %x : f32[3] = input \"x\"\n  %y : f32[3] = all_reduce_sum %x {group=\"g\"}\n  output \"y\" = %y\n}\n";
+  const case_report r = run(c);
+  CHECK(r.outcome == verdict::skip);
+  CHECK(r.why == "interpreter: %1 (all_reduce_sum) exchanges values of several ranks, and a case holds those of one");
+}
