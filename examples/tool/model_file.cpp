@@ -6,6 +6,8 @@
 #include <poot/ir/parse.hpp>
 #include <poot/plan/parse.hpp>
 
+#include <cstdio>
+
 namespace poot::tool {
 
 namespace {
@@ -32,6 +34,28 @@ plan::program plan_gguf(const std::string& path, const target& where, const plan
 
 std::string_view chars_of(const io::mapping& file) { return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}; }
 
+/// Says that nothing came of `--matrix-units`, which is no error.
+void mention_unused_matrix_units(const plan::program& p) {
+  for (const ir::eqn& e : p.graph.eqns)
+    if (e.sum.hardware) return;
+  const device_caps& caps = p.planned_for.caps;
+  if (!caps.matrix_bf16 && !caps.matrix_f16) std::fputs("--matrix-units: no dispatch uses one, for the target has none\n", stderr);
+  else
+    std::fprintf(stderr, "--matrix-units: no dispatch uses one, for no product is of %s with extents of whole sixteens\n",
+                 !caps.matrix_f16 ? "bf16" : !caps.matrix_bf16 ? "f16" : "bf16 or f16");
+}
+
+plan::program plan_file(const std::string& path, const target& where, const plan::options& wanted) {
+  const io::mapping file(path);
+  const std::string_view chars = chars_of(file);
+  if (chars.substr(0, 4) == "GGUF") return plan_gguf(path, where, wanted);
+  try {
+    return plan_text(chars, where, wanted);
+  } catch (const error& e) {
+    fail(text{} << path << ": " << e.what());
+  }
+}
+
 }  // namespace
 
 bool holds_program(const std::string& path) {
@@ -41,14 +65,9 @@ bool holds_program(const std::string& path) {
 }
 
 plan::program read_program(const std::string& path, const target& where, const plan::options& wanted) {
-  const io::mapping file(path);
-  const std::string_view chars = chars_of(file);
-  if (chars.substr(0, 4) == "GGUF") return plan_gguf(path, where, wanted);
-  try {
-    return plan_text(chars, where, wanted);
-  } catch (const error& e) {
-    fail(text{} << path << ": " << e.what());
-  }
+  plan::program p = plan_file(path, where, wanted);
+  if (wanted.matrix_units) mention_unused_matrix_units(p);
+  return p;
 }
 
 target find_target(const std::string& name) {

@@ -10,6 +10,7 @@
 #include <poot/run/nvrtc.hpp>
 #include <poot/run/occupancy.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 
@@ -74,17 +75,18 @@ int print_text(const text_arguments& a) {
     fail(text{} << a.file << ": %" << p.refused[0].equation << " cannot run on " << a.target << ": " << plan::explain(p.refused[0].missing));
   if (a.resources) return print_resources(p, where);
   std::vector<text> written;
+  std::string out;  // nothing is printed of what is refused in the end
   for_each_launch(p, [&](const plan::launch& l, const char* when, size_t index) {
+    if (l.kind == fuse::region_kind::collective)
+      fail(text{} << a.file << ": %" << p(l.members)[0] << " (" << ir::name(p.graph[p(l.members)[0]].kind) << ") has no kernel: a communicator moves its values");
     text source = emit::write(kernel::generate(p, l), emit::dialect_of(where.kind), emit::options_of(where.caps));
-    for (size_t i = 0; i < written.size(); ++i)
-      if (written[i] == source) {
-        std::printf("// %s %zu, %s: kernel %zu\n", when, index, std::string(fuse::name(l.kind)).c_str(), i);
-        return;
-      }
-    std::printf("// %s %zu, %s: kernel %zu\n%.*s\n", when, index, std::string(fuse::name(l.kind)).c_str(), written.size(),
-                static_cast<int>(source.size()), source.str().data());
+    const size_t kernel = static_cast<size_t>(std::find(written.begin(), written.end(), source) - written.begin());
+    out += std::string("// ") + when + ' ' + std::to_string(index) + ", " + std::string(fuse::name(l.kind)) + ": kernel " + std::to_string(kernel) + '\n';
+    if (kernel < written.size()) return;
+    (out += source.str()) += '\n';
     written.push_back(std::move(source));
   });
+  std::fwrite(out.data(), 1, out.size(), stdout);
   return 0;
 }
 
