@@ -57,7 +57,7 @@ constexpr void close_gaps(graph& g) {
 }
 
 /// Requires: a verified graph. Ensures: the same values, bit for bit where no attention was recognised, and every order set.
-/// `watch` sees the graph after each pass.
+/// `watch` sees the graph after each pass. Throws `error` for an order of a matrix unit that the target or a caller does not want.
 template <class Watch = no_watch>
 constexpr prepared run_passes(const graph_view& traced, const target& where, options wanted = {}, Watch watch = {}) {
   prepared p;
@@ -83,6 +83,7 @@ constexpr prepared run_passes(const graph_view& traced, const target& where, opt
   if (p.notes.changed.size() > before) made(dce(std::move(g), p.notes), pass_id::dce);
   else watch(graph_view(g), pass_id::dce);
   made(split_argmax(std::move(g), where, p.notes), pass_id::split_argmax);
+  check_matrix_units(g, where, wanted.matrix_units);
   made(prepare_reductions(std::move(g), where, wanted.matrix_units, p.notes), pass_id::prepare_reductions);
   if (!p.notes.changed.empty()) close_gaps(g);
   p.optimized = std::move(g);

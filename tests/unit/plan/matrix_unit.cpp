@@ -177,3 +177,20 @@ TEST_CASE("a text that leaves a product to a unit that the target has not, or th
   CHECK(refusal(" hardware=1", "").find("comparison class exact, and reordered is written") != std::string::npos);
   CHECK(refusal(" hardware=1", " hardware=2") != "accepted");
 }
+
+TEST_CASE("an order of a matrix unit that comes with a graph is kept or refused, and never dropped") {
+  const ir::graph asks = program_of({}).graph;
+  REQUIRE(asks.eqns[2].sum.hardware);
+  const auto refusal = [&](const target& where, const plan::options& wanted) -> std::string {
+    try {
+      (void)plan::compile(ir::parse(ir::print(asks).str()), where, wanted);
+    } catch (const error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  CHECK(refusal(targets::cuda_sm80, on) == "");
+  CHECK(refusal(targets::cuda_sm80, {}) == "%2 (matmul): its order says hardware=1, and options::matrix_units is off");
+  CHECK(refusal(targets::cuda_sm80, {.strict = true, .matrix_units = true}) == "%2 (matmul): its order says hardware=1, and options::matrix_units is off");
+  CHECK(refusal(targets::host, on) == "%2 (matmul): its order says hardware=1, and the target has no matrix unit for it");
+}
