@@ -16,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include <strings.h>
+
 namespace poot::tool {
 
 namespace {
@@ -204,7 +206,10 @@ http_server::HandlerResponse http_server::check_route(const httplib::Request& fr
   if (!posts) return HandlerResponse::Unhandled;
   if (from.is_multipart_form_data()) return refused(415, "Content-Type: the body is a JSON object, and no form of several parts");
   if (from.has_header("Content-Encoding")) return refused(415, "Content-Encoding: the body must be JSON as it is");
-  if (from.has_header("Transfer-Encoding")) return HandlerResponse::Unhandled;
+  if (from.has_header("Transfer-Encoding")) {
+    if (strcasecmp(from.get_header_value("Transfer-Encoding").c_str(), "chunked") == 0) return HandlerResponse::Unhandled;
+    return refused(501, "Transfer-Encoding: must be chunked");
+  }
   if (!from.has_header("Content-Length")) return refused(411, "Content-Length: is missing");
   const std::string length = from.get_header_value("Content-Length");
   size_t bytes = 0;

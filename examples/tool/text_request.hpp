@@ -10,8 +10,8 @@ namespace poot::tool {
 /// What is asked of the model.
 struct text_request {
   std::string prompt, system;
-  int64 tokens = 200;  ///< at most
-  bool counted = false;  ///< the request says how many: fewer would be refused
+  int64 tokens = 200;    ///< at most
+  bool counted = false;  ///< the request says so: then there must be room for them
   bool chat = false, stream = false;
 };
 

@@ -70,6 +70,7 @@ for name, said, status, rule in [
         ('a length beyond all', post + b'Content-Length: 99999999999999999999\r\n\r\n', 413, 'the body: is longer than 1048576 bytes'),
         ('chunks without end', post + b'Transfer-Encoding: chunked\r\n\r\n' + (b'10000\r\n' + b' ' * 65536 + b'\r\n') * 20, 413, 'the body: is longer than 1048576 bytes'),
         ('chunks that are none', post + b'Transfer-Encoding: chunked\r\n\r\nx\r\n', 400, 'the body: its chunks are none'),
+        ('another coding', post + b'Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n', 501, 'Transfer-Encoding: must be chunked'),
         ('a long path', b'GET /' + b'a' * 9000 + b' HTTP/1.1\r\n\r\n', 414, 'the path: is longer than 8192 bytes'),
         ('a form', post + b'Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 2\r\n\r\n{}', 415, 'Content-Type: '),
         ('a packed body', post + b'Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}', 415, 'Content-Encoding: '),
@@ -81,7 +82,7 @@ for name, said, status, rule in [
     answer = say(said)
     check('refuses ' + name, answer.startswith(f'HTTP/1.1 {status} ') and rule in answer.replace('\\\\', '\\'), answer)
 check('says what a path takes', ask('PUT', '/metrics')[2]['Allow'] == 'GET, HEAD' and ask('PUT', '/completions', 'a')[2]['Allow'] == 'POST')
-answer = say(post + b'Transfer-Encoding: chunked\r\n\r\nd\r\n{"prompt": "a\r\n10;x=y\r\n", "tokens": 02}\r\n0\r\n\r\n'.replace(b'02', b' 2'))
+answer = say(post + b'transfer-encoding: Chunked\r\n\r\nd\r\n{"prompt": "a\r\n10;x=y\r\n", "tokens": 02}\r\n0\r\n\r\n'.replace(b'02', b' 2'))
 check('takes chunks', answer.startswith('HTTP/1.1 200 '), answer)
 
 # A text may end before the next request is there: then the next one is tried.
