@@ -98,7 +98,7 @@ class model_server {
     if (!place) {
       ++turned_away_;
       to.set_header("Retry-After", "1");
-      return refuse(to, 503, "the model: " + std::to_string(queue_.waiting()) + " texts wait for it, and no more may");
+      return refuse(to, 503, "the model: " + std::to_string(queue_.most_waiting()) + " texts wait for it, and no more may");
     }
     if (!w.stream) {
       place->wait();

@@ -36,6 +36,7 @@ class text_queue {
     places_.push_back(made.get());
     return made;
   }
+  size_t most_waiting() const { return most_waiting_; }
   /// How many wait.
   size_t waiting() const {
     const std::lock_guard lock(mutex_);

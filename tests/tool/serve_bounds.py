@@ -86,15 +86,16 @@ answer = say(post + b'transfer-encoding: Chunked\r\n\r\nd\r\n{"prompt": "a\r\n10
 check('takes chunks', answer.startswith('HTTP/1.1 200 '), answer)
 
 # A text may end before the next request is there: then the next one is tried.
+whole = json.loads(ask('POST', '/completions', '{"prompt": "Once", "tokens": 480}')[1])['tokens']
 for _ in range(100):
     before = counter('abandoned_total'), counter('tokens_total')
     stream('Once', 480).close()
-    while counter('texts_waiting') == 0 and ask('POST', '/completions', '{"prompt": "", "tokens": 1}')[0] == 503:
+    while ask('POST', '/completions', '{"prompt": "", "tokens": 1}')[0] == 503:  # until the model is free again
         pass
     after = counter('abandoned_total'), counter('tokens_total')
     if after[0] > before[0]:
         break
-check('stops writing for a reader that is gone, and counts it', after[0] == before[0] + 1 and after[1] < before[1] + 300, (before, after))
+check('stops writing for a reader that is gone, and counts it', after[0] == before[0] + 1 and after[1] - before[1] < whole, (before, after, whole))
 for _ in range(100):
     with stream('Once', 480) as s:
         status, said, headers = ask('POST', '/completions', '{"prompt": "", "tokens": 1}')
