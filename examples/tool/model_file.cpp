@@ -23,7 +23,7 @@ plan::program plan_text(std::string_view source, const target& where, const plan
   if (first_word(source) != "program") return plan::compile(ir::parse(source), where, wanted);
   plan::program p = plan::parse(source);
   if (!(p.planned_for == where)) fail(text{} << "the program is planned for another target than " << name(where.kind));
-  if (!wanted.fuse || wanted.document_rules || wanted.strict || wanted.matrix_units) fail("a program is planned already, so it cannot be planned in another way");
+  if (!wanted.fuse || wanted.document_rules || wanted.strict || wanted.matrix_units || wanted.split_keys != plan::options{}.split_keys) fail("a program is planned already, so it cannot be planned in another way");
   return p;
 }
 

@@ -68,6 +68,11 @@ void check_sampling(const sampling& choose) {
   if (choose.min_p != 0 && choose.min_p < 0x1p-64f) fail("--min-p: must be 0, or from 2^-64 to 1");
 }
 
+void add_split_keys_option(CLI::App& command, int64& keys) {
+  command.add_option("--split-keys", keys, "From so many keys on, devices take attention in parts and join them; fewer only where memory does not hold them")
+      ->check(whole_number(0, INT64_MAX));
+}
+
 void add_threads_option(CLI::App& command, int& threads) {
   command.add_option("--threads", threads, "0: one for each processor")->capture_default_str()->check(whole_number(0, 1024));
 }

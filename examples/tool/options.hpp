@@ -26,6 +26,8 @@ void add_sampling_options(CLI::App& command, sampling& choose);
 void check_sampling(const sampling& choose);
 /// Adds `--threads`.
 void add_threads_option(CLI::App& command, int& threads);
+/// `--split-keys`: from how many keys on devices split attention.
+void add_split_keys_option(CLI::App& command, int64& keys);
 
 /// Whether bytes written to one path would be read at the other: they are one, links followed. Neither needs to be there.
 bool same_file(const std::string& a, const std::string& b);

@@ -101,6 +101,7 @@ void write(std::string_view chars) { std::fwrite(chars.data(), 1, chars.size(), 
 struct plan_arguments {
   std::string file, target = "host";
   bool as_json = false, as_text = false, unfused = false, document_rules = false, matrix_units = false;
+  int64 split_keys = plan::options{}.split_keys;
 };
 
 int print_plan(const plan_arguments& a) {
@@ -108,6 +109,7 @@ int print_plan(const plan_arguments& a) {
   wanted.fuse = !a.unfused;
   wanted.document_rules = a.document_rules;
   wanted.matrix_units = a.matrix_units;
+  wanted.split_keys = a.split_keys;
   const plan::program p = read_program(a.file, find_target(a.target), wanted);
   if (a.as_text) {
     write(plan::print(p).str());
@@ -133,6 +135,7 @@ void add_plan_command(CLI::App& app, outcome& result) {
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");
   command->add_flag("--document-rules", a->document_rules, "One contraction a region, and movements and ropes alone");
   command->add_flag("--matrix-units", a->matrix_units, "Products by matrix units where the target has them, which change bits");
+  add_split_keys_option(*command, a->split_keys);
   command->callback([a, &result] { result.status = print_plan(*a); });
 }
 

@@ -21,6 +21,7 @@ namespace {
 struct text_arguments {
   std::string file, target = "vulkan_lavapipe";
   bool unfused = false, resources = false, matrix_units = false;
+  int64 split_keys = plan::options{}.split_keys;
 };
 
 /// Calls `each(launch, when, index)` for every launch, the prologue's first.
@@ -69,7 +70,7 @@ int print_resources(const plan::program_view& p, const target& where) {
 /// Each distinct kernel once, with the launches that share it.
 int print_text(const text_arguments& a) {
   const target where = find_target(a.target);
-  const plan::program planned = read_program(a.file, where, {.fuse = !a.unfused, .matrix_units = a.matrix_units});
+  const plan::program planned = read_program(a.file, where, {.fuse = !a.unfused, .matrix_units = a.matrix_units, .split_keys = a.split_keys});
   const plan::program_view p = planned.view_of();
   if (!p.refused.empty())
     fail(text{} << a.file << ": %" << p.refused[0].equation << " cannot run on " << a.target << ": " << plan::explain(p.refused[0].missing));
@@ -98,6 +99,7 @@ void add_text_command(CLI::App& app, outcome& result) {
   add_model_options(*command, a->file, "Graph text (.poot), the text of a program, or a decoder in a GGUF file", a->target);
   command->add_flag("--unfused", a->unfused, "One dispatch per equation");
   command->add_flag("--matrix-units", a->matrix_units, "Products by matrix units where the target has them, which change bits");
+  add_split_keys_option(*command, a->split_keys);
   command->add_flag("--resources", a->resources, "Compile them, and print registers, shared memory, stack and occupancy");
   command->callback([a, &result] { result.status = print_text(*a); });
 }

@@ -59,6 +59,8 @@ std::vector<std::pair<std::string, poot::ir::graph>> resource_programs() {
                      "%y : f32[1,32,32,32] = conv2d %x, %w {stride=[1,1] pad=[1,1,1,1] dilation=[1,1] groups=1}\noutput \"y\" = %y\n");
   add("rope", "%x : f32[5,7,10] = input \"x\"\n%c : f32[7,10] = input \"c\"\n%s : f32[7,10] = input \"s\"\n"
               "%y : f32[5,7,10] = rope %x, %c, %s {width=10 adjacent=0 signed=1}\noutput \"y\" = %y\n");
+  add("split attention", "%q : f32[32,1,128] = input \"q\"\n%k : f16[8,40000,128] = input \"k\"\n%v : f16[8,40000,128] = input \"v\"\n%c : i32[40000] = input \"c\"\n"
+                         "%y : f32[32,1,128] = attention %q, %k, %v, %c {scale=0.5}\noutput \"y\" = %y\n");
   add("greedy", "%l : f32[2,32000] = input \"l\"\n%t : i32[2,1] = reduce_argmax %l {axis=1}\noutput \"t\" = %t\n");
   add("shipped", "%a : f32[512,512] = input \"a\"\n%b : f32[512,512] = weight \"b\"\n%v : f32[1,512] = input \"v\"\n%l : f32[64,4096] = input \"l\"\n"
                  "%c : f32[8,1,512] = input \"c\"\n%d : f32[8,512,512] = input \"d\"\n%h : bf16[512,512] = input \"h\"\n"

@@ -186,13 +186,13 @@ class grouping {
   constexpr bool is_window(uint32 id) const {
     if (!takes_whole_rows(g, id) || is_output_[id] || users(id).empty()) return false;
     for (uint32 user : users(id))
-      if (g[user].kind != op::matmul && g[user].kind != op::attention && !is_window_of_attention(id, user)) return false;
+      if (g[user].kind != op::matmul && !ir::attends(g[user].kind) && !is_window_of_attention(id, user)) return false;
     return true;
   }
   constexpr bool is_window_of_attention(uint32 slice, uint32 id) const {
     if (g[id].kind != op::reshape || is_output_[id] || users(id).empty() || !differs_in_ones(g.type(slice), g.type(id))) return false;
     for (uint32 user : users(id))
-      if (g[user].kind != op::attention) return false;
+      if (!ir::attends(g[user].kind)) return false;
     return true;
   }
 

@@ -40,14 +40,15 @@ constexpr uint32 tail_operand(const graph_view& g, uint32 id) {
 /// May `id` pass its elements on to a tail?
 constexpr bool takes_tail(const graph_view& g, uint32 id) {
   const region_kind k = kind_of(g, id);
-  return (stands_side_by_side(k) || k == region_kind::attention) && g[id].kind != op::dynamic_update_slice && !is_packed(g[id].type.element);
+  return (stands_side_by_side(k) || (k == region_kind::attention && g[id].kind != op::attention_parts)) && g[id].kind != op::dynamic_update_slice && !is_packed(g[id].type.element);
 }
 
 /// Does reshape `id` make one axis of the heads of attention's result, [heads…, L, E] to [all heads, L, E]? Such a view may stand
 /// between attention and a transpose.
 constexpr bool joins_heads(const graph_view& g, uint32 id) {
   const tensor_type &from = g.type(g.first_operand(id)[0]), &to = g[id].type;
-  if (g[id].kind != op::reshape || g[g.first_operand(id)[0]].kind != op::attention || to.rank != 3 || from.rank < 3) return false;
+  const op head = g[g.first_operand(id)[0]].kind;
+  if (g[id].kind != op::reshape || (head != op::attention && head != op::attention_join) || to.rank != 3 || from.rank < 3) return false;
   return to.extents[1] == from.extents[from.rank - 2] && to.extents[2] == from.extents[from.rank - 1];
 }
 

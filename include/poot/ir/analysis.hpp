@@ -70,7 +70,8 @@ constexpr int64 flops(const graph_view& g, uint32 id) {
   const int64 each = row(e.kind).flops, results = e.type.element_count();
   if (each == 0) return 0;
   if (is_reduction(e.kind)) return each * g.type(g.operands(id)[0]).element_count();
-  if (e.kind == op::attention) {  // two contractions, and a row of exponentials for each of the queries
+  if (e.kind == op::attention_join) return each * g.type(g.operands(id)[0]).element_count();
+  if (attends(e.kind)) {  // two contractions, and a row of exponentials for each of the queries
     const tensor_type &q = g.type(g.operands(id)[0]), &v = g.type(g.operands(id)[2]);
     const int64 scores = q.with(q.rank - 1, v.extents[v.rank - 2]).element_count();
     return scores * (each * (q.last().bound() + v.last().bound()) + row(op::exp).flops);

@@ -32,7 +32,8 @@ struct slice_of {
 ///   matmul: transpose_b · conv2d: stride[2] pad[4] dilation[2] groups · transpose: perm
 ///   slice: start[rank] size[rank] (codes of extents) step[rank]
 ///   all_gather, reduce_scatter: axis
-///   rope: turned width, adjacent, signed · attention: the bits of scale and softcap (0: none) in f32, has a sink, is strict
+///   rope: turned width, adjacent, signed · attention: the bits of scale and softcap (0: none) in f32, has a sink, is strict;
+///   attention_parts: scale and softcap
 struct eqn {
   op kind = op::input;
   order sum{};
@@ -224,7 +225,7 @@ constexpr text describe(op o, const typing& t, view<tensor_type> in, const graph
     write_type(message, in[i], g);
   }
   message << ')';
-  if (in.empty() || o == op::cast || o == op::broadcast || o == op::reshape || o == op::attention || is_contraction(o) ||
+  if (in.empty() || o == op::cast || o == op::broadcast || o == op::reshape || o == op::attention || o == op::attention_join || is_contraction(o) ||
       (is_collective(o) && o != op::all_reduce_sum)) {
     message << " to ";
     write_type(message, declared, g);

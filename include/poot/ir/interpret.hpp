@@ -130,8 +130,8 @@ constexpr tensor evaluate_equation(const graph_view& g, uint32 id, view<const te
     case op_class::chain:
       detail::check_order(order_of(e), id, e.kind);
       if (e.kind == op::rope) detail::rope(at, *in[0], *in[1], *in[2], result);
-      else if (in[0]->type.element == dtype::f64) detail::attention<double>(order_of(e), at, in, result);
-      else detail::attention<float>(order_of(e), at, in, result);
+      else if (in[0]->type.element == dtype::f64) detail::attend<double>(e.kind, order_of(e), at, in, result);
+      else detail::attend<float>(e.kind, order_of(e), at, in, result);
       break;
     case op_class::collective:
       fail(text{} << "%" << id << ": " << name(e.kind) << ": this is a run of one rank; interpret_ranks runs all of a group");

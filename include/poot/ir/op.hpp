@@ -26,10 +26,10 @@ enum class op : uint8 {
   // collectives
   all_reduce_sum, all_gather, reduce_scatter,
   // recognised: made by passes, never by an expression
-  packed_contraction, packed_gather, rope, attention,
+  packed_contraction, packed_gather, rope, attention, attention_parts, attention_join,
 };
 
-inline constexpr int op_count = static_cast<int>(op::attention) + 1;
+inline constexpr int op_count = static_cast<int>(op::attention_join) + 1;
 
 /// chain: what was several equations of other classes.
 enum class op_class : uint8 { leaf, pointwise, reduction, contraction, movement, collective, chain };
@@ -109,6 +109,8 @@ inline constexpr op_row op_table[op_count] = {
     {"packed_gather", op_class::movement, 2, dtypes::any, 0},
     {"rope", op_class::chain, 3, dtypes::floats, 3},
     {"attention", op_class::chain, -1, dtypes::floats, 2},
+    {"attention_parts", op_class::chain, -1, dtypes::floats, 2},  // of each chunk of keys; see pass/split_attention.hpp
+    {"attention_join", op_class::chain, -1, dtypes::floats, 2},
 };
 
 /// Changes with the ops and their order.
@@ -127,6 +129,10 @@ constexpr bool is_contraction(op o) { return row(o).kind == op_class::contractio
 constexpr bool is_movement(op o) { return row(o).kind == op_class::movement; }
 constexpr bool is_collective(op o) { return row(o).kind == op_class::collective; }
 constexpr bool is_comparison(op o) { return o >= op::eq && o <= op::ge; }
+/// Reads queries, keys and values.
+constexpr bool attends(op o) { return o == op::attention || o == op::attention_parts; }
+/// Attention, whole or split: its sums have the order of contractions.
+constexpr bool is_attention(op o) { return attends(o) || o == op::attention_join; }
 /// Named by the user and bound at run time.
 constexpr bool is_named_leaf(op o) { return o <= op::state; }
 

@@ -139,10 +139,11 @@ struct graph_writer {
         if (at[1]) open(attr::adjacent) << at[1];
         if (at[2]) open(attr::signs) << at[2];
         break;
-      case op::attention:
-        if (at.size() != 4) break;
+      case op::attention: case op::attention_parts:
+        if (at.size() != (e.kind == op::attention ? 4u : 2u)) break;
         if (at[0] != 0x3f800000) write_number(open(attr::scale), dtype::f32, static_cast<uint64>(at[0]));
         if (at[1]) write_number(open(attr::softcap), dtype::f32, static_cast<uint64>(at[1]));
+        if (e.kind == op::attention_parts) break;
         if (at[2]) open(attr::sink) << at[2];
         if (at[3]) open(attr::strict) << at[3];
         break;

@@ -17,7 +17,7 @@ enum class rule : uint8 {
   rank_limit, declared_type, argmax_of_nothing, negative_extent, constant_count,
   collective_dynamic, gathered_extent, scattered_extent,
   rope_width, rope_tables, attention_ranks, attention_heads, attention_keys, attention_mask, attention_scale,
-  attention_sink, attention_strict,
+  attention_sink, attention_strict, attention_parts,
 };
 
 constexpr std::string_view explain(rule r) {
@@ -77,6 +77,7 @@ constexpr std::string_view explain(rule r) {
     case rule::attention_scale: return "scale must be a finite f32 and softcap a positive one, or 0 for none";
     case rule::attention_sink: return "with sink=1 the last operand is a sink of f32, f16 or bf16, which broadcasts into a column of the scores";
     case rule::attention_strict: return "strict is 0 or 1, and with strict=1 there is no sink";
+    case rule::attention_parts: return "parts are f32[..., L, chunks, E + 3] of at least one chunk, and numbers say how many chunks and columns there are";
   }
   return "";
 }

@@ -1,39 +1,11 @@
 #pragma once
 /// Typing rules: the type of an op's result, or the rule its operands break.
 
-#include <poot/core/extent.hpp>
-#include <poot/ir/op.hpp>
-#include <poot/ir/rule.hpp>
+#include <poot/ir/detail/typing_chain.hpp>
 
 namespace poot::ir {
 
-/// The outcome of a typing rule: a type, or the broken rule and the operand that breaks it (-1: the call itself).
-struct typing {
-  tensor_type type;
-  rule broken = rule::none;
-  int8 operand = -1;
-  constexpr bool ok() const { return broken == rule::none; }
-};
-
 namespace detail {
-
-constexpr typing refuse(rule r, int operand = -1) { return {tensor_type{}, r, static_cast<int8>(operand)}; }
-
-/// NumPy broadcasting of extents; false if they do not fit. A dynamic extent fits itself and 1.
-constexpr bool broadcast_into(tensor_type& result, const tensor_type& other) {
-  const int rank = result.rank > other.rank ? result.rank : other.rank;
-  tensor_type r;
-  r.element = result.element;
-  r.rank = static_cast<uint8>(rank);
-  for (int i = 0; i < rank; ++i) {
-    const int ia = i - (rank - result.rank), ib = i - (rank - other.rank);
-    const extent a = ia < 0 ? extent(1) : result.extents[ia], b = ib < 0 ? extent(1) : other.extents[ib];
-    if (a != b && a != extent(1) && b != extent(1)) return false;
-    r.extents[i] = a == extent(1) ? b : a;
-  }
-  result = r;
-  return true;
-}
 
 /// The product of fixed extents, with dynamic ones cancelled pairwise.
 constexpr bool same_element_count(const tensor_type& a, const tensor_type& b) {
@@ -201,67 +173,6 @@ constexpr typing type_update(view<tensor_type> in) {
   return {x};
 }
 
-/// attrs: turned width, adjacent, signed
-constexpr typing type_rope(view<int64> at, view<tensor_type> in) {
-  const tensor_type& x = in[0];
-  if (at.size() != 3) return refuse(rule::attribute_count);
-  if (x.rank < 1 || at[0] < 2 || at[0] % 2 || x.last().is_dynamic() || at[0] > x.last().code) return refuse(rule::rope_width, 0);
-  for (int k = 1; k < 3; ++k) {
-    const tensor_type& table = in[k];
-    if (table.element != x.element || table.rank < 1 || !table.same_extents(in[1])) return refuse(rule::rope_tables, k);
-    const bool full = table.last() == extent(at[0]);
-    if (!full && table.last() != extent(at[0] / 2)) return refuse(rule::rope_tables, k);
-    if (!full && at[2]) return refuse(rule::rope_width, k);
-    tensor_type turned = x.with(x.rank - 1, table.last());
-    const tensor_type wanted = turned;
-    if (!broadcast_into(turned, table) || !turned.same_extents(wanted)) return refuse(rule::rope_tables, k);
-  }
-  return {x};
-}
-
-/// attrs: the bits of scale and softcap in f32, 0 for no softcap; whether the last operand is a sink; whether it is strict. Entry i of an extent of q
-/// reads entry i / (q's / k's) of k.
-constexpr typing type_attention(view<int64> at, view<tensor_type> in, dtype declared) {
-  if (at.size() != 4) return refuse(rule::attribute_count);
-  const bool has_sink = at[2] != 0;
-  if (at[2] >> 1) return refuse(rule::attention_sink);
-  if (at[3] >> 1 || (at[3] && has_sink)) return refuse(rule::attention_strict);
-  const size_t masks_end = in.size() - (has_sink ? 1 : 0);
-  if (in.size() < 3 || masks_end < 3 || masks_end > 5) return refuse(rule::operand_count);
-  const auto is_finite = [](int64 bits) { return bits >= 0 && bits <= 0xffffffff && (bits >> 23 & 0xff) != 0xff; };
-  if (!is_finite(at[0]) || !is_finite(at[1]) || (at[1] >> 31 && at[1])) return refuse(rule::attention_scale);
-  const tensor_type &q = in[0], &k = in[1], &v = in[2];
-  if (!is_float(declared) || declared == dtype::f64) return refuse(rule::float_result);
-  for (int i = 0; i < 3; ++i) {
-    if (!is_float(in[i].element) || in[i].element == dtype::f64) return refuse(rule::operand_dtype, i);
-    if (in[i].rank < 2 || in[i].rank > q.rank) return refuse(rule::attention_ranks, i);
-  }
-  if (k.last() != q.last()) return refuse(rule::attention_keys, 1);
-  if (v.extents[v.rank - 2] != k.extents[k.rank - 2]) return refuse(rule::attention_keys, 2);
-  if (k.rank != v.rank) return refuse(rule::attention_heads, 2);
-  for (int i = 0; i < k.rank - 2; ++i) {
-    const extent heads = q.extents[i + q.rank - k.rank], shared = k.extents[i];
-    if (shared != v.extents[i]) return refuse(rule::attention_heads, 2);
-    if (shared == heads || shared == extent(1)) continue;
-    if (shared.is_dynamic() || heads.is_dynamic() || shared.code < 1 || heads.code % shared.code) return refuse(rule::attention_heads, 1);
-  }
-  const tensor_type scores = q.with(q.rank - 1, k.extents[k.rank - 2]);
-  bool chooses = false;
-  for (size_t i = 3; i < masks_end; ++i) {
-    tensor_type stretched = scores;
-    const bool fits = !chooses && (in[i].element == dtype::i32 || (i == 3 && in[i].element == dtype::f32));
-    if (!fits || !broadcast_into(stretched, in[i]) || !stretched.same_extents(scores)) return refuse(rule::attention_mask, static_cast<int>(i));
-    chooses = in[i].element == dtype::i32;
-  }
-  if (has_sink) {
-    const tensor_type &sink = in[masks_end], column = q.with(q.rank - 1, extent(1));
-    tensor_type stretched = column;
-    const bool fits = is_float(sink.element) && sink.element != dtype::f64;
-    if (!fits || !broadcast_into(stretched, sink) || !stretched.same_extents(column)) return refuse(rule::attention_sink, static_cast<int>(masks_end));
-  }
-  return {q.with(q.rank - 1, v.last()).with(declared)};
-}
-
 constexpr typing type_pointwise(op o, view<tensor_type> in, dtype declared) {
   if (o == op::cast) {
     if (is_packed(declared) || (is_packed(in[0].element) && !is_float(declared))) return refuse(rule::packed_cast, 0);
@@ -355,6 +266,8 @@ constexpr typing infer(op o, view<int64> attrs, view<tensor_type> in, const tens
     case op::conv2d: return type_conv2d(attrs, in, declared.element);
     case op::rope: return type_rope(attrs, in);
     case op::attention: return type_attention(attrs, in, declared.element);
+    case op::attention_parts: return type_attention_parts(attrs, in);
+    case op::attention_join: return type_attention_join(in, declared.element);
     case op::gather: return type_gather(attrs, in);
     case op::packed_gather: {  // decodes the rows when the declared element is a float
       typing t = type_gather(attrs, in);

@@ -2,6 +2,7 @@
 /// The kernel of a launch: one generator for each family, or one that is shipped.
 
 #include <poot/kernel/attention.hpp>
+#include <poot/kernel/attention_split.hpp>
 #include <poot/kernel/contraction.hpp>
 #include <poot/kernel/imported.hpp>
 #include <poot/kernel/matrix_unit.hpp>
@@ -23,7 +24,12 @@ constexpr kernel generated_kernel(const program_view& p, const launch& l) {
       return fuse::is_on_matrix_unit(p.graph, p(l.members)[0]) ? matrix_unit_kernel(p, l) : contraction_kernel(p, l);
     case fuse::region_kind::movement:
     case fuse::region_kind::rope: return movement_kernel(p, l);
-    case fuse::region_kind::attention: return attention_kernel(p, l);
+    case fuse::region_kind::attention:
+      switch (p.graph[p(l.members)[0]].kind) {
+        case op::attention_parts: return attention_parts_kernel(p, l);
+        case op::attention_join: return attention_join_kernel(p, l);
+        default: return attention_kernel(p, l);
+      }
     case fuse::region_kind::collective: fail("kernel: a collective has none: a communicator moves its values");
     case fuse::region_kind::generator: break;
   }

@@ -12,6 +12,7 @@
 #include <poot/pass/recognize_packed.hpp>
 #include <poot/pass/recognize_rope.hpp>
 #include <poot/pass/split_argmax.hpp>
+#include <poot/pass/split_attention.hpp>
 
 namespace poot::pass {
 
@@ -25,6 +26,7 @@ struct prepared {
 struct options {
   bool strict = false;        ///< recognise only what keeps every bit
   bool matrix_units = false;  ///< products that a matrix unit of the target can compute are left to its order of sums
+  int64 split_keys = INT64_MAX;  ///< least bound of keys from which attention is split although it fits
 };
 
 /// Watches nothing.
@@ -84,6 +86,7 @@ constexpr prepared run_passes(const graph_view& traced, const target& where, opt
   else watch(graph_view(g), pass_id::dce);
   made(split_argmax(std::move(g), where, p.notes), pass_id::split_argmax);
   check_matrix_units(g, where, wanted.matrix_units);
+  made(split_attention(std::move(g), where, wanted.split_keys, p.notes), pass_id::split_attention);
   made(prepare_reductions(std::move(g), where, wanted.matrix_units, p.notes), pass_id::prepare_reductions);
   if (!p.notes.changed.empty()) close_gaps(g);
   p.optimized = std::move(g);

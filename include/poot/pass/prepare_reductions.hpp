@@ -30,7 +30,7 @@ constexpr graph prepare_reductions(graph g, const target& where, bool matrix_uni
     eqn& made = g.eqns[id];
     ir::order wanted{};
     if (made.kind == op::reduce_sum && is_float(made.type.element)) wanted = row_order;
-    if (ir::is_contraction(made.kind) || made.kind == op::attention) {
+    if (ir::is_contraction(made.kind) || ir::is_attention(made.kind)) {
       wanted = contraction_order;
       wanted.fused = where.caps.fma_fused;
       wanted.hardware = matrix_units && ir::fits_matrix_unit(g, id, where.caps);

@@ -98,11 +98,13 @@ class attention_chain : attention_softmax {
     const tensor_type &query = g_.type(q), &keys = g_.type(k);
     if (!copied && keys.rank <= 3 && attention_operands::heads_of(query) > 1 && attention_operands::heads_of(keys) == 1) fail_at(product, chain_check::single_key_head);
     check_types();
-    const extent length = keys.rank >= 2 ? keys.extents[keys.rank - 2] : extent(1);
+    if (failed_) return false;
+    const extent length = keys.extents[keys.rank - 2];
     if (length.is_dynamic() && length.bound() >= 0x7fffffff) fail_at(product, chain_check::unbounded_length);
     if (!where.caps.attention) fail_at(root_, chain_check::no_kernel);
     if (has_sink() && strict) fail_at(root_, chain_check::strict);
-    if (!ir::attention_fits(where.caps, length, g_.type(v).last(), strict)) fail_at(root_, strict ? chain_check::strict : chain_check::workgroup_memory);
+    const bool fits = ir::attention_fits(where.caps, length, g_.type(v).last(), strict) || (!strict && ir::attention_splits(where.caps, query, keys, g_.type(root_)));
+    if (!fits) fail_at(root_, strict ? chain_check::strict : chain_check::workgroup_memory);
     const int64 queries = query.extents[query.rank - 2].bound();
     if (queries > 1 && attention_operands::heads_of(query) * queries > where.caps.max_groups_x) fail_at(root_, chain_check::grid_limit);
     return !failed_;

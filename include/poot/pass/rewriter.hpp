@@ -34,7 +34,7 @@ struct numerical_decline {
 
 enum class pass_id : uint8 {
   canonicalise, cse, fold_iota, recognize_rope, recognize_attention, dce, recognize_packed, fold_widening_casts,
-  split_argmax, prepare_reductions,
+  split_argmax, split_attention, prepare_reductions,
 };
 
 constexpr std::string_view name(pass_id id) {
@@ -48,6 +48,7 @@ constexpr std::string_view name(pass_id id) {
     case pass_id::recognize_packed: return "recognize_packed";
     case pass_id::fold_widening_casts: return "fold_widening_casts";
     case pass_id::split_argmax: return "split_argmax";
+    case pass_id::split_attention: return "split_attention";
     case pass_id::prepare_reductions: return "prepare_reductions";
   }
   return "";
@@ -144,6 +145,36 @@ class rewriter {
   uint32 made_ = 0;
   bool changed_ = false;
 };
+
+/// What `expanded` keeps as it is.
+inline constexpr uint32 stays = 0xffffffffu;
+
+/// A copy of `g` in which equations become several. `replace(to, id, operands)` appends those of `id` to `to`, over operands of `to`, and
+/// returns the value that takes its place, or `stays`.
+template <class Replace>
+constexpr graph expanded(const graph& g, Replace replace) {
+  const graph_view from = g;
+  graph to;
+  to.char_pool = g.char_pool;
+  to.symbols = g.symbols;
+  to.name = g.name;
+  vec<uint32> map;
+  for (uint32 id = 0; id < from.size(); ++id) {
+    vec<uint32> in;
+    for (uint32 operand : from.operands(id)) in.push_back(map[operand]);
+    uint32 made = replace(to, id, in);
+    if (made == stays) {
+      made = to.append(from[id], in);
+      to.eqns[made].attrs = to.keep_attrs(from.attrs(id));
+    }
+    map.push_back(made);
+  }
+  for (ir::graph_output o : g.outputs) {
+    o.value = map[o.value];
+    to.outputs.push_back(o);
+  }
+  return to;
+}
 
 constexpr bool is_commutative(op o) {
   return o == op::add || o == op::mul || o == op::max || o == op::min || o == op::eq || o == op::ne ||

@@ -116,26 +116,10 @@ constexpr graph split_argmax(graph g, const target& where, record& notes) {
   bool found = false;
   for (uint32 id = 0; id < from.size() && !found; ++id) found = detail::part_of(from, id, where.caps) > 0;
   if (!found) return g;
-  graph to;
-  to.char_pool = g.char_pool;
-  to.symbols = g.symbols;
-  to.name = g.name;
-  vec<uint32> map;
-  for (uint32 id = 0; id < from.size(); ++id) {
-    vec<uint32> in;
-    for (uint32 operand : from.operands(id)) in.push_back(map[operand]);
-    if (const int64 part = detail::part_of(from, id, where.caps); part > 0) {
-      map.push_back(detail::append_two_stages(to, in[0], part, from[id].origin));
-      continue;
-    }
-    const uint32 made = to.append(from[id], in);
-    to.eqns[made].attrs = to.keep_attrs(from.attrs(id));
-    map.push_back(made);
-  }
-  for (ir::graph_output o : g.outputs) {
-    o.value = map[o.value];
-    to.outputs.push_back(o);
-  }
+  graph to = expanded(g, [&](graph& made, uint32 id, const vec<uint32>& in) {
+    const int64 part = detail::part_of(from, id, where.caps);
+    return part > 0 ? detail::append_two_stages(made, in[0], part, from[id].origin) : stays;
+  });
   notes.changed.push_back(pass_id::split_argmax);
   return to;
 }

@@ -26,7 +26,7 @@ constexpr int64 most_workgroups(const graph_view& g, const launch& l, const uint
   int64 count = 0;
   switch (l.kind) {
     case fuse::region_kind::reduction: return g.type(members[0]).element_count();
-    case fuse::region_kind::attention: return rows(g.type(g.first_operand(members[0])[0]));
+    case fuse::region_kind::attention: return rows(g.type(members[0]));
     case fuse::region_kind::row:
       for (uint32 id : members)
         if (ir::is_reduction(g[id].kind)) count = rows(g.type(g.first_operand(id)[0]));

@@ -22,11 +22,12 @@ struct options {
   bool document_rules = false;     ///< one contraction a region, and movements, ropes and attention alone
   bool strict = false;             ///< chains are recognised only where no bit changes: attention while a row of scores fits the target
   bool matrix_units = false;       ///< products are left to matrix units where the target has them: other bits (*reordered*); not with `strict`
+  int64 split_keys = INT64_MAX;    ///< least bound of keys from which devices split attention over chunks; fewer only where memory does not hold them
 };
 
 /// What these options ask of the passes.
 constexpr pass::options pass_options(const options& wanted) {
-  return {.strict = wanted.strict, .matrix_units = wanted.matrix_units && !wanted.strict};
+  return {.strict = wanted.strict, .matrix_units = wanted.matrix_units && !wanted.strict, .split_keys = wanted.split_keys};
 }
 
 /// What regions these options and the target allow.
@@ -67,7 +68,7 @@ class launch_builder {
     launch l;
     l.kind = r.kind;
     l.members = keep(regions_.members_of(r));
-    if (r.kind == fuse::region_kind::attention && g_.attrs(regions_.members[r.members.first])[3] == 0) l.compares = comparison::restructured;
+    if (r.kind == fuse::region_kind::attention && !is_strict(regions_.members[r.members.first])) l.compares = comparison::restructured;
     if (fuse::is_on_matrix_unit(g_, regions_.members[r.members.first])) l.compares = comparison::reordered;
     l.inputs.first = static_cast<uint32>(p_.ids.size());
     const uint32* const members = regions_.members.data() + r.members.first;
@@ -98,6 +99,8 @@ class launch_builder {
 
  private:
   static constexpr uint32 none = fuse::grouping::none;
+
+  constexpr bool is_strict(uint32 attention) const { return g_[attention].kind == ir::op::attention && g_.attrs(attention)[3] != 0; }
 
   /// Scalar constants are part of a kernel's text where equation `id` computes with them; what moves bytes reads them from memory.
   constexpr bool is_immediate(fuse::region_kind kind, uint32 id, uint32 in) const {
@@ -161,7 +164,9 @@ class launch_builder {
         const tensor_type& w = g_.type(g_.first_operand(id)[1]);
         return each * e.type.element_count() * (w.element_count() / (w.extents[0].bound() ? w.extents[0].bound() : 1));
       }
-      case ir::op::attention: return ir::flops(g_, id);
+      case ir::op::attention:
+      case ir::op::attention_parts:
+      case ir::op::attention_join: return ir::flops(g_, id);
       default: break;
     }
     if (ir::is_reduction(e.kind)) return each * g_.type(g_.first_operand(id)[0]).element_count();
@@ -210,13 +215,20 @@ constexpr void refuse_buffers(program& p, const graph_view& g) {
 }
 
 constexpr bool runs_attention(const graph_view& g, uint32 id, const device_caps& caps) {
+  if (!caps.attention || g[id].kind == ir::op::attention_join) return caps.attention;
+  if (g[id].kind == ir::op::attention_parts)
+    return ir::attention_parts_workgroup(caps, ir::heads_at_once(g.type(g.operands(id)[0]), g.type(g.operands(id)[1]))) != 0;
   const tensor_type &k = g.type(g.operands(id)[1]), &v = g.type(g.operands(id)[2]);
-  return caps.attention && ir::attention_fits(caps, k.extents[k.rank - 2], v.last(), g.attrs(id)[3] != 0);
+  return ir::attention_fits(caps, k.extents[k.rank - 2], v.last(), g.attrs(id)[3] != 0);
 }
 
 /// What the target cannot do.
 constexpr void refuse_missing(program& p, const graph_view& g) {
-  if (p.planned_for.kind == backend::host) return;
+  if (p.planned_for.kind == backend::host) {  // it has no workgroups to split attention over
+    for (uint32 id = 0; id < g.size(); ++id)
+      if (ir::is_attention(g[id].kind) && g[id].kind != ir::op::attention) p.refused.push_back({id, capability::attention});
+    return;
+  }
   if (p.planned_for.kind == backend::aie && g.size() > 0)
     p.refused.push_back({p.launches.empty() ? 0 : p.ids[p.launches[0].members.first], capability::execution});
   for (uint32 id = 0; id < g.size(); ++id) {
@@ -227,7 +239,7 @@ constexpr void refuse_missing(program& p, const graph_view& g) {
     if (o == ir::op::custom && g[id].custom->steps.empty()) p.refused.push_back({id, capability::custom_functions});
     if (ir::is_collective(o)) p.refused.push_back({id, capability::collectives});
     if (o == ir::op::rope && !p.planned_for.caps.rope) p.refused.push_back({id, capability::rope});
-    if (o == ir::op::attention && !runs_attention(g, id, p.planned_for.caps)) p.refused.push_back({id, capability::attention});
+    if (ir::is_attention(o) && !runs_attention(g, id, p.planned_for.caps)) p.refused.push_back({id, capability::attention});
   }
 }
 

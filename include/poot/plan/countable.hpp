@@ -29,7 +29,8 @@ constexpr int64 limited_count(const tensor_type& t) {
 constexpr int64 work_of(const ir::graph_view& g, uint32 id) {
   const ir::eqn& e = g[id];
   int64 work = limited_count(e.type);
-  if (e.kind == ir::op::attention) {  // scores, each a sum over the width of q and k and a term for every column of v
+  if (e.kind == ir::op::attention_join) return limited_count(g.type(g.operands(e)[0]));
+  if (ir::attends(e.kind)) {  // scores, each a sum over the width of q and k and a term for every column of v
     const tensor_type &q = g.type(g.operands(e)[0]), &v = g.type(g.operands(e)[2]);
     const int64 scores = limited_count(q.with(q.rank - 1, v.extents[v.rank - 2]));
     return limited_product(scores, q.last().bound() + v.last().bound() + 1);

@@ -25,6 +25,31 @@ sample attention(const std::string& name, dtype q, dtype kept, dtype to, mask wi
   return m.finish();
 }
 
+/// Parts of chunks and their join, for `heads` that share one head of keys and for a pair that shares another; the parts are a result too.
+sample split_attention(const std::string& name, int64 heads, dtype kept, dtype to, mask with) {
+  sample_maker m(name);
+  const bool sinks = with == mask::both;
+  for (const auto& [all, shared, queries, keys] : {std::tuple<int64, int64, int64, int64>{heads, 1, 1, 600}, {4, 2, 2, 256}}) {
+    vec<uint32> in{m.input(type_of(kept, all, queries, 12), filling::plain), m.input(type_of(kept, shared, keys, 12), filling::plain), m.input(type_of(kept, shared, keys, 7), filling::mixed)};
+    if (with == mask::added || with == mask::both) in.push_back(m.input(type_of(f32, all, 1, keys), filling::plain));
+    if (with == mask::chosen || with == mask::both) in.push_back(m.apply(op::le, {m.apply(op::iota, {}, {0}, type_of(i32, keys)), m.places(type_of(i32, queries, 1), keys)}));
+    const int64 attrs[2] = {bits_of(0.25f), bits_of(with == mask::both ? 5.0f : 0.0f)};
+    const uint32 parts = m.graph().apply(op::attention_parts, in, {attrs, 2}, {});
+    const uint32 both[2] = {parts, sinks ? m.input(type_of(kept, all, 1, 1), filling::plain) : 0};
+    if (shared == 2) m.result(parts);
+    m.result(m.graph().apply(op::attention_join, {both, sinks ? 2u : 1u}, {}, type_of(to)));
+  }
+  return m.finish();
+}
+
+/// Joins of any parts, those of no key among them.
+sample join_of_parts(const std::string& name) {
+  sample_maker m(name);
+  for (const tensor_type& t : {type_of(f32, 3, 2, 5, 7), type_of(f32, 2, 3, 11), type_of(f32, 1, 1, 3)})
+    m.result(m.apply(op::attention_join, {m.input(t, filling::mixed)}, {}, type_of(f32)));
+  return m.finish();
+}
+
 /// softmax(q·kᵀ·scale + bias)·v.
 sample attention_chain(const std::string& name, dtype kept) {
   sample_maker m(name);
@@ -173,6 +198,10 @@ samples chain_samples() {
     for (float softcap : {0.0f, 5.0f})
       list(std::string("attention") + (softcap > 0 ? " under a cap" : "") + spelling[static_cast<int>(with)] + types(f32, f16),
            [=](const std::string& n) { return attention(n, f32, f16, f32, with, softcap); });
+  for (const auto& [heads, kept, with] : {std::tuple{1, f32, mask::none}, {3, f16, mask::added}, {5, bf16, mask::chosen}, {8, f32, mask::both}})
+    list(std::string("attention, split") + spelling[static_cast<int>(with)] + types(kept),
+         [heads, kept, with](const std::string& n) { return split_attention(n, heads, kept, kept, with); });
+  list("attention, joined of any parts", join_of_parts);
   for (mask with : {mask::none, mask::both})
     for (dtype kept : {f32, bf16})
       list(std::string("attention, strict") + spelling[static_cast<int>(with)] + types(f32, kept),

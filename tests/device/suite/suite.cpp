@@ -14,17 +14,21 @@ namespace poot_tests {
 
 namespace {
 
-/// What of `g` a target has no form of. (The host takes everything.)
+/// What of `g` a target has no form of. (The host takes everything but split attention.)
 expected_refusals refusals_of(const ir::graph_view& g, const target& where) {
   expected_refusals all;
-  if (where.kind == backend::host) return all;
   using plan::capability;
+  if (where.kind == backend::host) {
+    for (const ir::eqn& e : g.eqns)
+      if (e.kind == op::attention_parts || e.kind == op::attention_join) all.emplace(e.kind, capability::attention);
+    return all;
+  }
   const std::set<op> functions = {op::exp, op::log, op::sin, op::cos, op::tanh, op::erf, op::pow};
   for (const ir::eqn& e : g.eqns) {
     if (e.type.element == f64) all.emplace(e.kind, functions.count(e.kind) ? capability::f64_functions : capability::f64_values);
     if (e.kind == op::custom && e.custom->steps.empty()) all.emplace(e.kind, capability::custom_functions);
     if (e.kind == op::rope && !where.caps.rope) all.emplace(e.kind, capability::rope);
-    if (e.kind == op::attention && !where.caps.attention) all.emplace(e.kind, capability::attention);
+    if (ir::is_attention(e.kind) && !where.caps.attention) all.emplace(e.kind, capability::attention);
     const std::set<uint32> read(g.operands(e).begin(), g.operands(e).end());
     if (static_cast<int>(read.size()) + 1 > where.caps.max_buffers) all.emplace(e.kind, capability::max_buffers);
   }
@@ -38,7 +42,9 @@ bool may_meet(op o, dtype t) {
     case op::select: return !is_packed(t);                      // what is picked; the condition is i32
     case op::custom:
     case op::attention:
+    case op::attention_parts:
     case op::packed_contraction: return is_float(t) && t != f64;
+    case op::attention_join: return t == f32;
     case op::packed_gather: return is_packed(t);                // what the pass makes of gather
     default: return ir::accepts(ir::row(o).accepts, t);
   }

@@ -118,17 +118,22 @@ TEST_CASE("attention takes as many lanes as leave room for its chunks, and has t
       }
     target small = device;
     small.caps.shared_bytes = static_cast<decltype(small.caps.shared_bytes)>(chunks + 4 * 8 - 1);
+    small.caps.max_groups_x = 11;  // a workgroup fewer than parts of three chunks take
     CHECK(plan::compile(g, small).refused.size() == 1);
   }
 }
 
-TEST_CASE("attention over more keys than workgroup memory holds chunks of is refused by name") {
-  const auto refused = [](const std::string& keys, const std::string& strict = "") {
-    const plan::program p = plan::compile(ir::parse("graph t {\n" + attention("2,", "2,", "1", keys, "128", "128", "f32", "", "scale=0.5" + strict) + "}\n"), targets::vulkan_lavapipe);
-    return p.refused.size() == 1 && p.refused[0].missing == plan::capability::attention;
+TEST_CASE("attention over more keys than workgroup memory holds chunks of is split, or refused by name") {
+  const auto planned = [](const std::string& keys, const std::string& columns, const std::string& strict = "", const target& where = targets::vulkan_lavapipe) {
+    return plan::compile(ir::parse("graph t {\n" + attention("2,", "2,", "1", keys, "128", columns, "f32", "", "scale=0.5" + strict) + "}\n"), where);
   };
-  CHECK(!refused("4096"));
-  CHECK(refused("40960"));
-  CHECK(!refused("4096", " strict=1"));
-  CHECK(refused("65536", " strict=1"));
+  const auto refused = [](const plan::program& p) { return p.refused.size() == 1 && p.refused[0].missing == plan::capability::attention; };
+  CHECK(planned("4096", "128").launches.size() == 1);
+  CHECK(planned("40960", "128").launches.size() == 2);
+  CHECK(planned("40960", "128").refused.empty());
+  CHECK(!refused(planned("4096", "128", " strict=1")));
+  CHECK(refused(planned("65536", "128", " strict=1")));
+  target narrow = targets::vulkan_lavapipe;
+  narrow.caps.max_groups_x = 319;  // two heads over 160 chunks
+  CHECK(refused(planned("40960", "128", "", narrow)));
 }

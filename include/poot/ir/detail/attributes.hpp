@@ -34,6 +34,8 @@ constexpr uint32 attrs_of(op o) {
     case op::all_reduce_sum: case op::all_gather: case op::reduce_scatter: return attr_set(attr::group, attr::axis);
     case op::rope: return attr_set(attr::width, attr::adjacent, attr::signs);
     case op::attention: return attr_set(attr::scale, attr::softcap, attr::sink, attr::strict, attr::order);
+    case op::attention_parts: return attr_set(attr::scale, attr::softcap, attr::order);
+    case op::attention_join: return attr_set(attr::order);
     default: return 0;
   }
 }
@@ -139,9 +141,10 @@ constexpr vec<int64> kept_attributes(const text_reader& in, op o, const attribut
       put(attr::adjacent, 1, 0);
       put(attr::signs, 1, 0);
       break;
-    case op::attention:
+    case op::attention: case op::attention_parts:
       put(attr::scale, 1, 0x3f800000);
       put(attr::softcap, 1, 0);
+      if (o == op::attention_parts) break;
       put(attr::sink, 1, 0);
       put(attr::strict, 1, 0);
       break;

@@ -13,7 +13,7 @@ inline constexpr order contraction_order{1, 256, true};     ///< of a contractio
 /// The order that equation `e` sums in.
 constexpr order order_of(const eqn& e) {
   if (e.sum.lanes != 0) return e.sum;
-  return is_contraction(e.kind) || e.kind == op::attention ? contraction_order : row_order;
+  return is_contraction(e.kind) || is_attention(e.kind) ? contraction_order : row_order;
 }
 
 namespace detail {
