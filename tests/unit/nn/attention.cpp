@@ -102,6 +102,7 @@ TEST_CASE("attention with sinks is one dispatch beside that of the mask") {
   constexpr auto with_sinks = [](auto a, auto b, auto c, auto p, auto s) { return poot::nn::attention(a, b, c, p, s); };
   constexpr auto y = poot::output<"y">(poot::block(with_sinks, q, k, v, at, poot::weight<"sinks", bf16, 6>));
   static_assert(poot::planned<y, poot::targets::host>.dispatch_count() == 2);
+  static_assert(poot::planned<y, poot::targets::cuda_sm90a, poot::plan::options{.split_keys = 7}>.dispatch_count() == 3);
   const std::string text = three_callers::printed(poot::planned<y, poot::targets::host>.graph);
   CHECK(text.find("attention %q, %k, %v, %") != std::string::npos);
   CHECK(text.find("{scale=0x1p-1 sink=1 order=") != std::string::npos);
