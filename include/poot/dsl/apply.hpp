@@ -106,6 +106,7 @@ constexpr auto call(const Rule& rule, X... x) {
       for (size_t i = 0; i < sizeof...(X); ++i) types[i] = p.owner->eqns[in[i]].type;
       attributes a;
       rule(a, types);
+      if (!a.refused.ok()) fail(ir::describe(Op, a.refused, {types, sizeof...(X)}, *p.owner, a.declared));
       for (const symbol_name& s : symbols_of<Rule>()) p.owner->dynamic(s.name, s.bound);
       const uint32 id = p.owner->apply(Op, {in, sizeof...(X)}, a.values(), a.declared);
       p.owner->eqns[id].custom = custom_of<Rule>();

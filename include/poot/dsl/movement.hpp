@@ -20,13 +20,17 @@ constexpr auto broadcast(X x, Extents e) {
 
 template <int... Axis>
 struct permutation {
-  constexpr void operator()(attributes& a, const tensor_type*) const { (a.add(Axis), ...); }
+  constexpr void operator()(attributes& a, const tensor_type*) const {
+    if constexpr (sizeof...(Axis) > max_rank) a.refuse(ir::rule::permutation, 0);
+    else (a.add(Axis), ...);
+  }
 };
 struct permutation_run_time {
   int64 axes[max_rank]{};
-  int rank = 0;
+  size_t rank = 0;  ///< as many as were given
   constexpr void operator()(attributes& a, const tensor_type*) const {
-    for (int i = 0; i < rank; ++i) a.add(axes[i]);
+    if (rank > max_rank) return a.refuse(ir::rule::permutation, 0);
+    for (size_t i = 0; i < rank; ++i) a.add(axes[i]);
   }
 };
 struct last_two_swapped {
@@ -47,13 +51,17 @@ constexpr auto transpose(X x) {
 template <run_time V>
 constexpr V transpose(V x, std::initializer_list<int> axes) {
   permutation_run_time p;
-  for (int a : axes)
-    if (p.rank < max_rank) p.axes[p.rank++] = a;
+  for (int a : axes) {
+    if (p.rank < max_rank) p.axes[p.rank] = a;
+    ++p.rank;
+  }
   return apply<ir::op::transpose>(p, x);
 }
 
 /// Fills in a slice that takes every axis whole but one.
 constexpr void write_slice(attributes& a, const tensor_type& x, int64 axis, int64 start, int64 size, int64 step) {
+  if (axis < 0 || axis >= x.rank) return a.refuse(ir::rule::axis_in_range, 0);
+  if (size < 0) return a.refuse(ir::rule::slice_step);  // or it would be read as the code of a dynamic extent
   for (int i = 0; i < x.rank; ++i) a.add(i == axis ? start : 0);
   for (int i = 0; i < x.rank; ++i) a.add(i == axis ? size : x.extents[i].code);
   for (int i = 0; i < x.rank; ++i) a.add(i == axis ? step : 1);

@@ -11,7 +11,9 @@ struct attributes {
   int64 list[3 * max_rank]{};
   uint8 count = 0;
   tensor_type declared{};
+  ir::typing refused{};  ///< what the caller gave breaks a rule before there are attributes to check
   constexpr void add(int64 a) { list[count++] = a; }
+  constexpr void refuse(ir::rule broken, int operand = -1) { refused = {tensor_type{}, broken, static_cast<int8>(operand)}; }
   constexpr view<int64> values() const { return {list, count}; }
 };
 
@@ -52,7 +54,7 @@ constexpr outcome work_out() {
   const tensor_type in[sizeof...(T) + 1]{T...};
   outcome r{};
   Rule{}(r.given, in);
-  r.typing = ir::infer(Op, r.given.values(), {in, sizeof...(T)}, r.given.declared);
+  r.typing = r.given.refused.ok() ? ir::infer(Op, r.given.values(), {in, sizeof...(T)}, r.given.declared) : r.given.refused;
   return r;
 }
 template <ir::op Op, class Rule, tensor_type... T>

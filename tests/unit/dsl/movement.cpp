@@ -29,6 +29,19 @@ TEST_CASE("run-time extents, axes and bounds") {
   CHECK(three_callers::refusal([&] { (void)poot::shape{1, 1, 1, 1, 1, 1, 1}; }) == "shape: at most 6 axes");
 }
 
+TEST_CASE("an axis outside, a size below zero and axes beyond six are refused") {
+  poot::graph g;
+  const auto v = g.input("x", f32, {2, 3, 4}), deep = g.input("d", f32, {1, 2, 3, 4, 5, 6});
+  const char* const outside = "slice: operand 0 of (f32[2,3,4]): the axis must lie inside the operand's rank";
+  for (int axis : {5, 3, -4}) CHECK(three_callers::refusal([&] { (void)poot::slice(v, axis, 0, 1); }) == outside);
+  CHECK(three_callers::refusal([&] { (void)poot::slice<3, 0, 1>(v); }) == outside);
+  for (poot::int64 size : {poot::int64{-1}, poot::extent::dynamic("", 2).code})
+    CHECK(three_callers::refusal([&] { (void)poot::slice(v, 0, 0, size); }) == "slice: (f32[2,3,4]): steps must be at least 1, starts and sizes at least 0");
+  CHECK(three_callers::refusal([&] { (void)poot::transpose(deep, {5, 4, 3, 2, 1, 0, 0, 9}); }) ==
+        "transpose: operand 0 of (f32[1,2,3,4,5,6]): perm must name every axis once");
+  CHECK(g.size() == 2);
+}
+
 TEST_CASE("transposes: stated, and of the last two axes") {
   three_callers::check([](auto v) { return poot::transpose<1, 0, 2>(poot::transpose(v)); }, R"(
     %x : f32[2,3,4] = input "x"
