@@ -28,7 +28,7 @@ constexpr std::string_view explain(chain_check c) {
     case chain_check::element_type: return "element_type: the chain computes in another type than f32";
     case chain_check::no_kernel: return "no_kernel: the target has no kernel for the chain";
     case chain_check::grid_limit: return "x_grid_limit: heads times queries are more workgroups than the target starts along x";
-    case chain_check::workgroup_memory: return "workgroup_memory: what is kept of each chunk of so many keys does not fit the target's workgroup memory";
+    case chain_check::workgroup_memory: return "workgroup_memory: what is kept of each chunk of so many keys does not fit the target's workgroup memory, nor their parts one buffer and the grid along x";
     case chain_check::reciprocal_softmax: return "reciprocal_softmax: a product with the reciprocal of the sum rounds otherwise than the division";
     case chain_check::softmax_form: return "softmax_form: the weights are not exponentials divided by their own sum";
     case chain_check::softmax_axis: return "softmax_axis: the softmax does not run along the keys";
