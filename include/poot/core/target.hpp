@@ -35,7 +35,7 @@ struct architecture {
 
 struct device_caps {
   int32 max_buffers = 0;         ///< that one kernel can bind, beside its metadata
-  int32 max_members = 0;         ///< equations of one region: what compiles a kernel takes long over more
+  int32 max_members = 0;         ///< equations of one region, those of turns once: what compiles a kernel takes long over more
   int64 buffer_bytes = 0;        ///< of one buffer that a kernel can reach
   int32 max_groups_x = 0;        ///< workgroups along the first grid axis
   int32 max_groups_y = 0;        ///< workgroups along the second
@@ -84,7 +84,7 @@ namespace detail {
 inline constexpr int32 no_limit = 0x7fffffff;
 inline constexpr int64 word_indexed = int64{1} << 34;  // bytes: kernels index words by 32 bits
 
-inline constexpr int32 kernel_members = 128;      // drivers compile long kernels slowly
+inline constexpr int32 kernel_members = 160;      // drivers compile long kernels slowly; all that chooses a token has place
 inline constexpr int32 swiftshader_members = 64;  // it ends the process where a kernel's variables outgrow its stack
 
 /// Division and square root as the compilers round them by default; fmax drops a NaN. 4 KiB of arguments.

@@ -50,11 +50,17 @@ class region_check {
   constexpr const summary& alone(uint32 id) const { return singles_.of(id); }
   constexpr const tensor_type& space_of(uint32 id) const { return singles_.space(id); }
 
+  constexpr size_t written() const {
+    size_t count = 0;
+    for (uint32 id : members_) count += !singles_.is_repeated(id);
+    return count;
+  }
+
   /// Parts that do not read each other: heads with their tails, and pointwise regions.
   constexpr reason beside() {
     const vec<vec<uint32>> parts = parts_beside(g_, members_);
     if (parts.size() > 1 && (!allowed_.side_by_side || !allowed_.horizontal)) return reason::boundary;
-    if (members_.size() > allowed_.max_members) return reason::member_limit;
+    if (written() > allowed_.max_members) return reason::member_limit;
     for (uint32 id : members_)
       if (singles_.grouped(id) && alone(id).prologue != alone(members_[0]).prologue) return reason::prologue;
     for (const vec<uint32>& part : parts) {
@@ -133,7 +139,7 @@ class region_check {
         for (uint32 k = 0; k < g_.operand_count(id); ++k)
           if (const uint32 in = g_.first_operand(id)[k]; is_inside(in) && (k > 0 || !stands_before_products(in)))
             return stands_before_products(in) ? reason::read_elsewhere : reason::head_operand;
-    if (members_.size() > allowed_.max_members) return reason::member_limit;
+    if (written() > allowed_.max_members) return reason::member_limit;
     for (uint32 id : members_)
       if (id != parts_.runs && alone(id).prologue != alone(head_).prologue) return reason::prologue;
     return reason::none;

@@ -1,7 +1,7 @@
 #pragma once
 /// A partition of a graph's equations into groups, with what legality needs to know about each group.
 
-#include <poot/fuse/region.hpp>
+#include <poot/fuse/turns.hpp>
 
 namespace poot::fuse {
 
@@ -10,6 +10,7 @@ struct summary {
   region_kind kind = region_kind::pointwise;
   uint32 space_of = 0;          ///< equation whose extents are the iteration space, of contraction groups the contraction
   uint32 members = 1;
+  uint32 written = 1;           ///< members that a kernel writes: of turns (fuse/turns.hpp) the first
   uint32 bindings = 0;          ///< upper bound on the buffers it binds
   uint32 narrow_casts = 0;
   int64 recomputed = 0;         ///< flops spent again, because members are smaller than the space
@@ -51,6 +52,7 @@ class grouping {
       parent_[id] = ring_[id] = id;
       groups_[id] = summarise(id, constant);
     }
+    find_turns();
   }
   grouping(const grouping&) = delete;
 
@@ -70,6 +72,8 @@ class grouping {
   constexpr uint32 user_count(uint32 id) const { return user_start_[id + 1] - user_start_[id]; }
   constexpr view<uint32> users(uint32 id) const { return {first_user(id), user_count(id)}; }
   constexpr bool is_output(uint32 id) const { return is_output_[id]; }
+  /// Does `id` do in a later turn what an equation of the first one does?
+  constexpr bool is_repeated(uint32 id) const { return !repeated_.empty() && repeated_[id]; }
 
   /// The value whose memory `id` views: follows reshapes and windows.
   constexpr uint32 behind_views(uint32 id) const {
@@ -134,6 +138,7 @@ class grouping {
     ring_[id] = ring_[root_id];
     ring_[root_id] = id;
     ++groups_[root_id].members;
+    ++groups_[root_id].written;
   }
 
   constexpr void begin_with_rows(uint32 root_id) { groups_[root_id].begins_with_rows = true; }
@@ -150,6 +155,7 @@ class grouping {
     into.space_of = space_of;
     into.recomputed = recomputed;
     into.members += from.members;
+    into.written += from.written;
     into.bindings += from.bindings;
     into.narrow_casts += from.narrow_casts;
     into.float_select |= from.float_select;
@@ -179,6 +185,26 @@ class grouping {
       for (uint32 k = 0; k < e.operands.count; ++k) s.non_float |= !is_float(g.type(in[k]).element);
     s.prologue = prologue;
     return s;
+  }
+
+  constexpr void find_turns() {
+    uint32 rows = 0;
+    for (uint32 id = 0; id < g.size(); ++id) rows += grouped(id) && groups_[id].kind == region_kind::row;
+    if (rows < 3) return;
+    vec<uint32> list;
+    for (uint32 id = 0; id < g.size(); ++id)
+      if (grouped(id)) list.push_back(id);
+    const vec<turns> all = turn_finder(g, list).find([&](uint32 id, uint32 last) {
+      bool is_read = is_output(id);
+      for (uint32 user : users(id)) is_read = is_read || user > last || !grouped(user);
+      return is_read;
+    });
+    if (!all.empty()) repeated_.resize(g.size(), 0);
+    for (const turns& t : all)
+      for (uint32 at = t.first + t.period; at < t.end(); ++at) {
+        repeated_[list[at]] = 1;
+        groups_[list[at]].written = 0;
+      }
   }
 
   /// A slice read only as an operand of matmuls and attention, which take it as a strided view; of attention, under other
@@ -219,7 +245,7 @@ class grouping {
 
   vec<uint32> numbers_, user_starts_, users_;
   vec<summary> summaries_;
-  vec<uint8> outputs_;
+  vec<uint8> outputs_, repeated_;
   uint32 *parent_ = nullptr, *ring_ = nullptr, *user_start_ = nullptr, *user_ = nullptr;
   summary* groups_ = nullptr;
   uint8* is_output_ = nullptr;

@@ -33,7 +33,7 @@ class legality {
     verdict v = unite_kinds(x, y);
     if (!v.legal()) return v;
     if (x.prologue != y.prologue) return refused(reason::prologue);
-    if (x.members + y.members > allowed.max_members) return refused(reason::member_limit);
+    if (x.written + y.written > allowed.max_members) return refused(reason::member_limit);
     const bool apart = stands_side_by_side(v.kind);
     if (apart && (overwrites(groups, a, b) || overwrites(groups, b, a))) return refused(reason::alias);
     if (v.kind == region_kind::row) {
@@ -112,7 +112,7 @@ class legality {
     if (is_step && !allowed.fuse_narrow_casts && is_narrowing_cast(g, from)) return refused(reason::narrow_cast);
     if (g[id].kind == op::dynamic_update_slice && !groups.is_update_in_place(id)) return refused(reason::copied_update);
     if (overwrites(groups, a, b) || overwrites(groups, b, a)) return refused(reason::alias);
-    if (x.members + views + y.members > allowed.max_members) return refused(reason::member_limit);
+    if (x.written + views + y.written > allowed.max_members) return refused(reason::member_limit);
     if (x.bindings + y.bindings > allowed.max_buffers && count_bindings(a, b) > allowed.max_buffers)
       return refused(reason::buffer_limit);
     view_between_ = views ? through : grouping::none;
@@ -183,7 +183,7 @@ class legality {
     const summary &x = groups.of(first), &y = groups.of(second);
     const bool is_viewed = view != grouping::none;
     if (x.prologue != y.prologue) return refused(reason::prologue);
-    if (x.members + is_viewed + y.members > allowed.max_members) return refused(reason::member_limit);
+    if (x.written + is_viewed + y.written > allowed.max_members) return refused(reason::member_limit);
     verdict v;
     v.kind = region_kind::contraction;
     v.space_of = head;

@@ -90,7 +90,7 @@ struct rules {
   bool fuse_narrow_casts = false;  ///< an explicit narrowing cast may stand in the middle of a region
   bool horizontal = true;          ///< independent regions that read a value in the same way become one
   uint32 max_buffers = 128;
-  uint32 max_members = 1024;       ///< equations of one region
+  uint32 max_members = 1024;       ///< equations of one region, turns (fuse/turns.hpp) counted once
   /// Flops that may be spent again, over a whole region, to save a dispatch (about a microsecond of one core).
   int64 max_recomputed_flops = 32768;
   bool sibling_heads = true;       ///< products of one left operand may be one region

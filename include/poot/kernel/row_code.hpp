@@ -2,6 +2,7 @@
 /// One row of a row region at a time, by a workgroup: its reductions, where its elements are, and how results are stored. Row kernels and the rows before
 /// the products of a contraction kernel are made of it.
 
+#include <poot/fuse/turns.hpp>
 #include <poot/kernel/reduce.hpp>
 #include <poot/kernel/store.hpp>
 
@@ -22,21 +23,20 @@ class row_code {
   constexpr const tensor_type& space() const { return code_.graph().type(space_of_); }
   constexpr word columns() const { return code_.shape().extent_of(space_of_, last_); }
 
-  /// Takes row `row`, the same for all invocations of the workgroup, and reduces it: what its reductions give holds from here on.
+  /// Takes row `row`, the same for all invocations of the workgroup, and reduces it: what its reductions give, and what is made of
+  /// that alone, one value a row, holds from here on.
   constexpr void reduce(word row) {
-    const ir::graph_view& g = code_.graph();
     start_ = code_.shape().locate_row(space_of_, row);
     row_ = row;
-    const word lane = k_.lane();
-    for (uint32 id : members_) {
-      const ir::eqn& e = g[id];
-      if (!ir::is_reduction(e.kind)) continue;
-      const uint32 operand = g.operands(e)[0];
-      code_.fix(id, reducer_.run(e.kind, g.type(operand).element, e.sum, lane, columns(), space().last(), [&](word c, uint32 count) {
-        vec<scalar> out;
-        each_in_run({&operand, 1}, c, count, [&](const position& at) { out.push_back(code_.get(operand, space(), at)); });
-        return out;
-      }));
+    const vec<fuse::turns> repeated = find_turns();
+    size_t next = 0;
+    for (uint32 at = 0; at < members_.size();) {
+      if (next < repeated.size() && repeated[next].first == at) {
+        take_turns(repeated[next]);
+        at = repeated[next++].end();
+      } else {
+        take(members_[at++]);
+      }
     }
   }
 
@@ -91,6 +91,64 @@ class row_code {
   }
 
  private:
+  /// Is a member of such a type the same along the row? What it reads is so too.
+  constexpr bool is_row_value(const tensor_type& t) const {
+    return space().last() != extent(1) && (t.rank == 0 || t.last() == extent(1));
+  }
+  /// A reduction, or what is made of such results alone.
+  constexpr void take(uint32 id) {
+    const ir::graph_view& g = code_.graph();
+    const ir::eqn& e = g[id];
+    if (!ir::is_reduction(e.kind)) {
+      if (is_row_value(e.type)) code_.fix(id, code_.compute_one(id, space(), column(0u)));
+      return;
+    }
+    const uint32 operand = g.operands(e)[0];
+    code_.fix(id, reducer_.run(e.kind, g.type(operand).element, e.sum, k_.lane(), columns(), space().last(), [&](word c, uint32 count) {
+      vec<scalar> out;
+      each_in_run({&operand, 1}, c, count, [&](const position& at) { out.push_back(code_.get(operand, space(), at)); });
+      return out;
+    }));
+  }
+
+  constexpr vec<fuse::turns> find_turns() const { return fuse::turn_finder(code_.graph(), members_).find([&](uint32 id, uint32 last) { return is_read_beyond(id, last); }); }
+  constexpr bool is_read_beyond(uint32 id, uint32 last) const {
+    for (uint32 output : code_.outputs())
+      if (output == id) return true;
+    for (size_t at = members_.size(); at-- > 0 && members_[at] > last;)
+      for (uint32 in : code_.graph().operands(members_[at]))
+        if (in == id) return true;
+    return false;
+  }
+  /// Turns in a loop: what one hands on, or the last leaves, is kept in variables.
+  constexpr void take_turns(const fuse::turns& t) {
+    struct kept {
+      uint32 offset = 0;
+      bool is_handed_on = false, is_left = false;
+      variable<word> bits{};
+    };
+    const ir::graph_view& g = code_.graph();
+    const fuse::turn_finder finder(g, members_);
+    const uint32 last = t.end() - t.period;
+    vec<kept> all;
+    for (uint32 offset = 0; offset < t.period; ++offset) {
+      const uint32 from = finder.begins_with(t, offset);
+      kept k{offset, from != fuse::turn_finder::none, is_read_beyond(members_[last + offset], members_[t.end() - 1])};
+      if (!k.is_handed_on && !k.is_left) continue;
+      k.bits = k_.declare(k.is_handed_on ? code_.get(from, space(), column(0u)).bits : word(0u));
+      all.push_back(k);
+    }
+    const auto value_of_type = [&](uint32 at, word bits) { return scalar{g.type(members_[at]).element, bits}; };
+    k_.for_(0u, t.count, 1u, [&](word) {
+      for (const kept& k : all)
+        if (k.is_handed_on) code_.fix(members_[t.first + k.offset], value_of_type(t.first + k.offset, k_.read(k.bits)));
+      const uint32 second = t.first + t.period;  // it reads what the first has made
+      for (uint32 at = second; at < second + t.period; ++at) take(members_[at]);
+      for (const kept& k : all) k_.assign(k.bits, code_.get(members_[second + k.offset], space(), column(0u)).bits);
+    });
+    for (const kept& k : all)
+      if (k.is_left) code_.fix(members_[last + k.offset], value_of_type(last + k.offset, k_.read(k.bits)));
+  }
   constexpr bool is_member(uint32 id) const {
     for (uint32 m : members_)
       if (m == id) return true;

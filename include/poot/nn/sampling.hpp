@@ -5,8 +5,6 @@
 #include <poot/dsl/leaf.hpp>
 #include <poot/dsl/reduction.hpp>
 
-#include <bit>
-
 namespace poot::nn {
 
 namespace detail {
@@ -79,17 +77,21 @@ constexpr auto drop_where_exceeds(Scores scores, A a, B b) {
   return scores - dsl::max((a - b) * 0x1p100f, 0.0f) * 0x1p127f;
 }
 
-constexpr float power_of_two(int bits) { return std::bit_cast<float>(static_cast<uint32>(127 + bits) << 23); }
-
 /// The greatest f32 t of each row for which holds(t) is 1, where it holds up to some t and then is 0; 2^-64 where that is
 /// less. Its exponent is found bit by bit, then its fraction. Every trial is exact, so 31 of them do what a search among all
-/// floats would. `row` is any finite value of each row. (A typed program that holds a search is planned by g++; clang wants
-/// -fconstexpr-steps for it.)
+/// floats would. Trials of one kind are the same equations, which kernels write once (fuse/turns.hpp). `row` is any finite value of
+/// each row. (A typed program that holds a search is planned by g++; clang wants -fconstexpr-steps for it.)
 template <dsl::handle Row, class Holds>
 constexpr auto greatest_float(Row row, Holds holds) {
-  auto t = row * 0.0f + 0x1p-64f;  // [..., 1]
-  for (int bits : {64, 64, 32, 16, 8, 4, 2, 1}) t = t * (holds(t * power_of_two(bits)) * (power_of_two(bits) - 1.0f) + 1.0f);
-  auto step = t;  // halved from trial to trial, so that each is the same equations
+  auto t = row * 0.0f + 0x1p-64f;      // [..., 1]
+  auto factor = row * 0.0f + 0x1p64f;  // a power of two, of half the exponent from trial to trial
+  const auto longer = [&](auto at, auto by) { return at * (holds(at * by) * (by - 1.0f) + 1.0f); };
+  t = longer(longer(t, factor), factor);
+  for (int bits = 32; bits >= 1; bits /= 2) {
+    factor = dsl::sqrt(factor);
+    t = longer(t, factor);
+  }
+  auto step = t;  // halved from trial to trial
   for (int bit = 1; bit <= 23; ++bit) {
     step = step * 0.5f;
     t = t + holds(t + step) * step;

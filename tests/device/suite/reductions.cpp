@@ -57,6 +57,26 @@ void greatest(sample_maker& m, dtype t, int64 rows, int64 n) {
   m.result(m.apply(op::reduce_max, {square}, {1}));
 }
 
+/// A threshold for each row, found bit by bit: trials that kernels write once, in a loop. What they hand on begins as a number, a
+/// value of each row and one of an input.
+void searched(sample_maker& m, dtype t, int64 rows, int64 n) {
+  const uint32 x = m.input(type_of(t, rows, n), filling::mixed), limit = m.apply(op::mul, {m.apply(op::reduce_max, {x}, {1}), m.number(t, 0.5)});
+  const auto passes = [&](uint32 a, uint32 b) {  // 1 where a is beyond b, by one or more
+    return m.apply(op::min, {m.apply(op::max, {m.apply(op::sub, {a, b}), m.number(t, 0)}), m.number(t, 1)});
+  };
+  uint32 found = m.number(t, 0.5), step = m.input(type_of(t, rows, 1), filling::plain), seen = limit;
+  for (int trial = 0; trial < 5; ++trial) {
+    step = m.apply(op::mul, {step, m.number(t, 0.75)});
+    const uint32 tried = m.apply(op::add, {found, step});
+    const uint32 count = m.apply(op::reduce_sum, {passes(tried, x)}, {1});
+    seen = m.apply(op::max, {seen, count});
+    found = m.apply(op::add, {found, m.apply(op::mul, {passes(seen, count), step})});
+  }
+  m.result(found);
+  m.result(seen);
+  m.result(m.apply(op::sub, {x, found}));
+}
+
 }  // namespace
 
 samples reduction_samples() {
@@ -90,6 +110,7 @@ samples row_samples() {
   list("softmax", softmax);
   list("norm", layer_norm);
   list("greatest", greatest);
+  list("searched", searched);
   return all;
 }
 

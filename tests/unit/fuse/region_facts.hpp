@@ -1,7 +1,7 @@
 #pragma once
 /// What the slow checker of regions asks about a graph and about single equations.
 
-#include <poot/fuse/region.hpp>
+#include <poot/fuse/grouping.hpp>
 
 #include <algorithm>
 #include <bitset>
@@ -35,6 +35,12 @@ struct facts {
   const graph_view g;
   std::vector<std::set<uint32>> users;
   std::vector<bool> is_output, at_load, computes;
+
+  /// Members that are not turns after the first (tests/unit/fuse/turns.cpp says what those are).
+  size_t written(const std::vector<uint32>& all) const {
+    const fuse::grouping singles(g);
+    return static_cast<size_t>(std::count_if(all.begin(), all.end(), [&](uint32 id) { return !singles.is_repeated(id); }));
+  }
 
   bool is_float_type(uint32 id) const { return is_float(g.type(id).element); }
   int bytes_each(uint32 id) const { return row(g.type(id).element).block_bytes; }

@@ -11,7 +11,7 @@ inline bool keeps_one_space(const facts& f, const members& m, const fuse::rules&
 /// Parts that do not read each other, heads with tails and pointwise regions; no update may overwrite what another reads.
 inline bool stand_beside(const facts& f, const members& m, const fuse::rules& r) {
   const std::vector<members> parts = components(f, m);
-  if (m.size() > r.max_members || (parts.size() > 1 && !(r.side_by_side && r.horizontal))) return false;
+  if (f.written(m) > r.max_members || (parts.size() > 1 && !(r.side_by_side && r.horizontal))) return false;
   const std::set<uint32> inside(m.begin(), m.end());
   for (const members& part : parts) {
     int64 again = 0;
@@ -180,7 +180,7 @@ inline size_t buffers_of(const facts& f, const members& all) {
 inline bool is_region(const facts& f, const members& all, const fuse::rules& r, int64& again) {
   if (all.size() == 1) return true;
   if (std::any_of(all.begin(), all.end(), [&](uint32 id) { return stands_aside(f, id); })) return stand_beside(f, all, r);
-  if (all.size() > r.max_members) return false;
+  if (f.written(all) > r.max_members) return false;
   if (std::any_of(all.begin(), all.end(), [&](uint32 id) { return part_of(f, id) == part::contraction && f.g[id].sum.hardware; })) return false;
   for (uint32 id : all)
     if (!f.computes[id]) return buffers_of(f, all) <= r.max_buffers && reduces_runs(f, all, id, r, again);

@@ -103,3 +103,20 @@ TEST_CASE("a large vocabulary takes no dispatch more: the head reduces its colum
       }
   }
 }
+
+TEST_CASE("searches of top-k and top-p, and all samplers one behind the other, take no dispatch more where a region has place for them") {
+  for (const auto& named : poot::targets::named) {
+    if (named.is.kind == poot::backend::aie) continue;
+    CAPTURE(named.name);
+    for (int which : {0, 1, 2}) {
+      poot::tool::sampling choice;
+      choice.temperature = 0.8f;
+      if (which != 1) choice.top_k = 40;
+      if (which != 0) choice.top_p = 0.95f;
+      if (which == 2) choice.min_p = 0.05f;
+      const size_t taken = dispatches("llama", 1, 1, {}, named.is, &choice, poot::q8_0, 32000);
+      if (named.is == poot::targets::vulkan_swiftshader) CHECK(taken <= 6 + 3 + 2);
+      else CHECK(taken == 6 + 3);
+    }
+  }
+}
