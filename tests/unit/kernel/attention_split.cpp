@@ -96,6 +96,14 @@ TEST_CASE("chunks beyond a dynamic number of keys weigh nothing, and no key give
   }
 }
 
+TEST_CASE("queries of a dynamic number, and keys and values where they lie in a cache, are read in parts too") {
+  CHECK(disagreement("graph t {\n%q : f32[4,T<=3,8] = input \"q\"\n%k : f16[2,S<=600,8] = input \"k\"\n%v : f16[2,S,8] = input \"v\"\n%c : i32[T,S] = input \"c\"\n"
+                     "%y : f32[4,T,8] = attention %q, %k, %v, %c {scale=0.5}\noutput \"y\" = %y\n}\n", 4) == "");
+  CHECK(disagreement("graph t {\n%q : f32[1,4,3,8] = input \"q\"\n%a : f32[2,640,8] = state \"a\"\n%w : f32[2,600,8] = slice %a {start=[0,5,0] size=[2,600,8] step=[1,1,1]}\n"
+                     "%k : f32[1,2,600,8] = reshape %w\n%v : f32[1,2,600,8] = input \"v\"\n%y : f32[1,4,3,8] = attention %q, %k, %v\n%z : f32[4,3,8] = reshape %y\n"
+                     "%t : f32[3,4,8] = transpose %z {perm=[1,0,2]}\noutput \"y\" = %t\n}\n") == "");
+}
+
 TEST_CASE("rows and chunks that a mask hides are joined as the definition says") {
   const ir::graph g = ir::parse(text_of({.heads = "4,", .shared = "2,", .rows = "4", .masks = "c"}));
   kernel_machine machine(plan::compile(g, targets::cuda_sm80, split));
