@@ -59,9 +59,11 @@ constexpr void close_gaps(graph& g) {
 }
 
 /// Requires: a verified graph. Ensures: the same values, bit for bit where no attention was recognised, and every order set.
-/// `watch` sees the graph after each pass. Throws `error` for an order of a matrix unit that the target or a caller does not want.
+/// `watch` sees the graph after each pass. Throws `error` for an order of a
+/// sum that no target keeps, and for one of a matrix unit that the target or a caller does not want.
 template <class Watch = no_watch>
 constexpr prepared run_passes(const graph_view& traced, const target& where, options wanted = {}, Watch watch = {}) {
+  check_orders(traced);
   prepared p;
   graph g(traced);
   eqn* const eqns = g.eqns.data();

@@ -97,6 +97,9 @@ struct program_reader : plan_statements {
     for (uint32 id = 0; id < g.size(); ++id)
       if (g.eqns[id].sum.hardware && !ir::fits_matrix_unit(g, id, told.planned_for.caps))
         refuse(plan, text("equation %") << id << " has the order of a matrix unit, and the target has none for it");
+    for (uint32 id = 0; id < g.size(); ++id)
+      if (!(g.eqns[id].sum == pass::order_on(g, id, told.planned_for, g.eqns[id].sum.hardware)))
+        refuse(plan, text("equation %") << id << " has an order that the target does not add in");
     const fuse::grouping singles(g);
     add_regions(told.prologue, prologue_places, true, singles);
     add_regions(told.launches, launch_places, false, singles);
