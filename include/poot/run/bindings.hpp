@@ -3,7 +3,7 @@
 /// shapes decide.
 
 #include <poot/plan/program.hpp>
-#include <poot/run/buffer.hpp>
+#include <poot/run/declared.hpp>
 #include <poot/run/extents.hpp>
 
 namespace poot::run {
@@ -20,7 +20,7 @@ class bindings {
     if (id == p_.graph.size()) fail(text{} << "bind \"" << name << "\": the program has no input, weight or state of this name");
     buffer& held = leaves_[id];
     if (held.data && held.data == b.data && held.type == b.type) return;
-    check(name, p_.graph.type(id), b);
+    check_fits("bind", name, p_.graph.type(id), b, p_.graph);
     if (held.data != b.data) moved_ = true;
     held = b;
     elsewhere_[id] = kept_[id] = 0;
@@ -29,7 +29,6 @@ class bindings {
   }
   /// Says that leaf `id` lies where no pointer reaches it, as an array of concrete type `t`.
   void provide(uint32 id, const tensor_type& t) {
-    check(p_.graph.name_of(id), p_.graph.type(id), {this, t});  // any pointer but null
     leaves_[id] = {nullptr, t};
     elsewhere_[id] = changed_ = moved_ = true;
     changed_leaves_.push_back(id);
@@ -46,7 +45,7 @@ class bindings {
   void lend_result(std::string_view name, const buffer& b) {
     for (uint32 k = 0; k < p_.graph.outputs.size(); ++k) {
       if (p_.graph.chars(p_.graph.outputs[k].name) != name) continue;
-      check(name, p_.graph.type(p_.graph.outputs[k].value), b);
+      check_fits("into", name, p_.graph.type(p_.graph.outputs[k].value), b, p_.graph);
       results_[k] = b;
       changed_ = moved_ = results_changed_ = true;
       return;
@@ -86,7 +85,7 @@ class bindings {
       if (!results_[k].data) continue;
       const std::string_view name = p_.graph.chars(p_.graph.outputs[k].name);
       const tensor_type wanted = counts_(p_.graph.type(p_.graph.outputs[k].value));
-      if (!(wanted == results_[k].type)) refuse("into", name, wanted, results_[k].type, "the shapes must be equal");
+      if (!(wanted == results_[k].type)) refuse_type("into", name, wanted, results_[k].type, "the shapes must be equal");
     }
     const change found{true, moved_, results_changed_};
     settled_leaves_.clear();
@@ -96,28 +95,6 @@ class bindings {
   }
 
  private:
-  [[noreturn]] void refuse(std::string_view call, std::string_view name, const tensor_type& wanted, const tensor_type& got,
-                           std::string_view rule) const {
-    text message;
-    message << call << " \"" << name << "\": declared is ";
-    ir::write_type(message, wanted, p_.graph);
-    message << ", given is ";
-    ir::write_type(message, got);
-    fail(message << ": " << rule);
-  }
-
-  void check(std::string_view name, const tensor_type& declared, const buffer& b) const {
-    if (declared.element != b.type.element) refuse("bind", name, declared, b.type, "the element types must be equal");
-    if (declared.rank != b.type.rank) refuse("bind", name, declared, b.type, "the ranks must be equal");
-    for (int i = 0; i < declared.rank; ++i) {
-      const extent e = declared.extents[i];
-      if (e.is_dynamic() ? b.type.extents[i].code > e.bound() : e != b.type.extents[i])
-        refuse("bind", name, declared, b.type,
-               e.is_dynamic() ? "the dynamic extent is beyond its bound" : "the extents must be equal");
-    }
-    if (!b.data && b.type.element_count() > 0) fail(text{} << "bind \"" << name << "\": the pointer is null");
-  }
-
   void bind_extents(std::string_view name, const tensor_type& declared, const tensor_type& given) {
     for (int i = 0; i < declared.rank; ++i) {
       const extent e = declared.extents[i];

@@ -72,28 +72,6 @@ TEST_CASE("refuses an overlap that only a longer extent makes") {
   session.bind("x", read_only(memory, f32, 4)).run();
 }
 
-TEST_CASE("entries that share a state agree on its size, and a state never moves") {
-  const auto counted = [](int64 n) {
-    graph g("count");
-    const value kept = g.state("kept", f32, {n});
-    g.output("kept", kept + value{&g, g.literal(f32, std::bit_cast<uint32>(1.0f))});
-    return compile(g, targets::host);
-  };
-  auto executor = host(1).make_executor();
-  run::host::entry& first = executor.add_entry("first", counted(4));
-  std::string said;
-  try {
-    executor.add_entry("larger", counted(4096));
-  } catch (const error& e) {
-    said = e.what();
-  }
-  CHECK(said == "add_entry: state \"kept\" has another size in an earlier entry");
-  run::host::entry& again = executor.add_entry("again", counted(4));
-  first.run();
-  again.run();
-  CHECK(static_cast<const float*>(first.result("kept").data)[3] == 2.0f);
-}
-
 TEST_CASE("a state that nobody lends has the extents of what is lent") {
   graph g("running_sum");
   const extent n = g.dynamic("N", 8);

@@ -26,6 +26,7 @@ class entry {
                   << plan::explain(view_.refused[0].missing));
     require_exact();
     find_ranks(options.ranks);
+    shared_.declare(view_.graph);
     own_states();
     note_weights();
     place_fixed();

@@ -1,8 +1,7 @@
 #pragma once
 /// What the entries of an executor share: weights, interleaved where contractions read them, and states.
 
-#include <poot/ir/graph.hpp>
-#include <poot/run/buffer.hpp>
+#include <poot/run/declared.hpp>
 #include <poot/run/host/interleave.hpp>
 #include <poot/run/host/pool.hpp>
 
@@ -113,18 +112,22 @@ struct stored_weight {
 
 class shared_memory {
  public:
+  /// Takes the weights and states of an entry. Throws where an earlier entry has something else under a name.
+  void declare(const ir::graph_view& g) { names_.add(g); }
   stored_weight& weight(std::string_view name) { return weights_[std::string(name)]; }
   stored_weight* find_weight(std::string_view name) {
     const auto at = weights_.find(std::string(name));
     return at == weights_.end() ? nullptr : &at->second;
   }
 
-  /// Interleaves the weight for the contractions of all entries. Returns whether some entry still reads `b` itself.
+  /// Interleaves the weight for the contractions of all entries. Returns whether some entry still reads `b` itself. Throws
+  /// before anything is read where `b` does not fit what they declare.
   bool load(std::string_view name, const buffer& b, pool& threads) {
     stored_weight* w = find_weight(name);
     if (!w) fail(text{} << "load_weight \"" << name << "\": no entry has a weight of this name");
+    check_fits("load_weight", name, *names_.weight(name), b);
     w->source = b;
-    if (w->wants_form && can_interleave(b.type.element)) {
+    if (w->wants_form) {
       const interleaved_form& f = w->form;
       w->interleaved = storage(w->matrix_bytes() * f.count);
       const int64 all = groups(f.n), source_bytes = byte_size(b.type.element, f.n * f.k);
@@ -140,30 +143,25 @@ class shared_memory {
     return true;
   }
 
-  /// The memory of a state, zero when first asked for; entries that share it agree on its size.
+  /// The memory of a state, zero when first asked for.
   storage& state(std::string_view name, int64 bytes) {
     const auto [at, fresh] = states_.try_emplace(std::string(name));
-    if (fresh) at->second = {storage(bytes, paging::as_filled), bytes};
-    if (at->second.bytes != bytes) fail(text{} << "add_entry: state \"" << name << "\" has another size in an earlier entry");
-    return at->second.memory;
+    if (fresh) at->second = storage(bytes, paging::as_filled);
+    return at->second;
   }
 
   /// Bytes held for weights and states.
   int64 device_bytes() const {
     int64 bytes = 0;
     for (const auto& [name, w] : weights_) bytes += w.interleaved.bytes();
-    for (const auto& [name, s] : states_) bytes += s.memory.bytes();
+    for (const auto& [name, s] : states_) bytes += s.bytes();
     return bytes;
   }
 
  private:
-  struct kept_state {
-    storage memory;
-    int64 bytes = 0;
-  };
-
+  shared_names names_;
   std::map<std::string, stored_weight> weights_;
-  std::map<std::string, kept_state> states_;
+  std::map<std::string, storage> states_;
 };
 
 }  // namespace poot::run::host

@@ -19,6 +19,7 @@ class entry {
     own_.resize(view_.graph.size());
     own_results_.resize(view_.graph.outputs.size());
     lent_.resize(view_.graph.size(), 0);
+    shared_.declare(view_.graph);
     place_leaves();
     place_results();
     words_ = storage(context_, launches_.word_bytes(), use::work, "metadata");
@@ -125,7 +126,6 @@ class entry {
     for (uint32 id = 0; id < view_.graph.size(); ++id) {
       const std::string_view name = ir::is_named_leaf(view_.graph[id].kind) ? view_.graph.name_of(id) : "";
       const int64 bytes = view_.graph.type(id).bytes();
-      if (view_.graph[id].kind == ir::op::weight) shared_.note_weight(name);
       if (view_.graph[id].kind == ir::op::state) {
         memory_.leaves[id] = &shared_.state(name, bytes);
         bound_.keep(id, nullptr);

@@ -2,7 +2,7 @@
 /// Memory of a device, and what the entries of an executor share of it: weights and states.
 
 #include <poot/plan/program.hpp>
-#include <poot/run/buffer.hpp>
+#include <poot/run/declared.hpp>
 #include <poot/run/vulkan/context.hpp>
 
 #include <map>
@@ -191,20 +191,21 @@ class shared_memory {
  public:
   explicit shared_memory(context& c) : context_(c) {}
 
-  /// Says that an entry has this weight.
-  void note_weight(std::string_view name) { weights_[std::string(name)]; }
-  bool has_weight(std::string_view name) const { return weights_.count(std::string(name)) != 0; }
+  /// Takes the weights and states of an entry. Throws where an earlier entry has something else under a name.
+  void declare(const ir::graph_view& g) { names_.add(g); }
+  bool has_weight(std::string_view name) const { return names_.weight(name) != nullptr; }
   struct loaded_weight {
     storage memory;
     tensor_type type{};
   };
-  /// Copies a weight to the device, for every entry.
+  /// Copies a weight to the device, for every entry. Throws before anything is read where `b` does not fit what they
+  /// declare.
   void load(std::string_view name, const buffer& b) {
-    const auto at = weights_.find(std::string(name));
-    if (at == weights_.end()) fail(text{} << "load_weight \"" << name << "\": no entry has a weight of this name");
-    loaded_weight& w = at->second;
-    if (w.memory && !(w.type == b.type)) fail(text{} << "load_weight \"" << name << "\": it was loaded with another type before");
-    if (!w.memory) w.memory = storage(context_, b.type.bytes(), use::work, (text("weight ") << name).str());
+    const tensor_type* const declared = names_.weight(name);
+    if (!declared) fail(text{} << "load_weight \"" << name << "\": no entry has a weight of this name");
+    check_fits("load_weight", name, *declared, b);
+    loaded_weight& w = weights_[std::string(name)];
+    if (!w.memory) w.memory = storage(context_, declared->bytes(), use::work, (text("weight ") << name).str());
     w.memory.write(0, b.data, b.type.bytes());
     w.type = b.type;
   }
@@ -217,28 +218,23 @@ class shared_memory {
   /// The memory of a state, zero when first asked for.
   storage& state(std::string_view name, int64 bytes) {
     const auto [at, fresh] = states_.try_emplace(std::string(name));
-    if (fresh) at->second = {storage(context_, bytes, use::work, (text("state ") << name).str()), bytes};
-    if (at->second.bytes != bytes) fail(text{} << "add_entry: state \"" << name << "\" has another size in an earlier entry");
-    return at->second.memory;
+    if (fresh) at->second = storage(context_, bytes, use::work, (text("state ") << name).str());
+    return at->second;
   }
 
   /// Bytes held for weights and states.
   int64 device_bytes() const {
     int64 bytes = 0;
     for (const auto& [name, w] : weights_) bytes += w.memory.bytes();
-    for (const auto& [name, s] : states_) bytes += s.memory.bytes();
+    for (const auto& [name, s] : states_) bytes += s.bytes();
     return bytes;
   }
 
  private:
-  struct kept_state {
-    storage memory;
-    int64 bytes = 0;
-  };
-
   context& context_;
+  shared_names names_;
   std::map<std::string, loaded_weight> weights_;
-  std::map<std::string, kept_state> states_;
+  std::map<std::string, storage> states_;
 };
 
 }  // namespace poot::run::vulkan

@@ -1,0 +1,74 @@
+/// What entries of an executor share, and the memory that is given for it.
+
+#include <doctest/doctest.h>
+
+#include <poot/dsl/contraction.hpp>
+#include <poot/nn/softmax.hpp>
+#include <poot/run/host/device.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace poot;
+
+namespace {
+
+template <class Call>
+std::string message_of(Call call) {
+  try {
+    call();
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+/// State s of `t` becomes s + s.
+program doubled(dtype t, std::initializer_list<extent> extents) {
+  graph g("doubled");
+  const value s = g.state("s", t, extents);
+  g.output("s", s + s);
+  return compile(g, targets::host);
+}
+
+/// y = x · w^T, w of [3,8].
+program product() {
+  graph g("product");
+  g.output("y", dsl::matmul_t(g.input("x", f32, {1, 8}), g.weight("w", f32, {3, 8})));
+  return compile(g, targets::host);
+}
+
+float* floats(const buffer& b) { return static_cast<float*>(b.data); }
+
+}  // namespace
+
+TEST_CASE("entries that share a name agree on what it is, and a state never moves") {
+  auto executor = host(1).make_executor();
+  run::host::entry& first = executor.add_entry("first", doubled(f32, {4}));
+  CHECK(message_of([&] { executor.add_entry("other", doubled(i32, {2, 2})); }) ==
+        "add_entry: \"s\" is state f32[4] in an earlier entry and state i32[2,2] in this one; both must be the same");
+  CHECK(message_of([&] { executor.add_entry("larger", doubled(f32, {4096})); }) != "");
+  graph g("weight");
+  g.output("y", nn::softmax(g.weight("s", f32, {4})));
+  CHECK(message_of([&] { executor.add_entry("weight", compile(g, targets::host)); }) ==
+        "add_entry: \"s\" is state f32[4] in an earlier entry and weight f32[4] in this one; both must be the same");
+  run::host::entry& again = executor.add_entry("again", doubled(f32, {4}));
+  first.run();
+  floats(first.result("s"))[3] = 1;
+  again.run();
+  first.run();
+  CHECK(floats(first.result("s"))[3] == 4.0f);
+}
+
+TEST_CASE("a weight that does not fit is refused before it is read") {
+  auto session = host(1).load(product());
+  const std::vector<float> w(24, 1.0f);
+  const auto refusal = [&](const buffer& b) { return message_of([&] { session.load_weight("w", b); }); };
+  CHECK(refusal(read_only(w.data(), f32, 2, 2)) == "load_weight \"w\": declared is f32[3,8], given is f32[2,2]: the extents must be equal");
+  CHECK(refusal(read_only(w.data(), f16, 3, 8)) == "load_weight \"w\": declared is f32[3,8], given is f16[3,8]: the element types must be equal");
+  CHECK(refusal(read_only(w.data(), f32, 24)) == "load_weight \"w\": declared is f32[3,8], given is f32[24]: the ranks must be equal");
+  CHECK(refusal(read_only(w.data(), f32, -3, 8)) == "load_weight \"w\": extent 0 is no count, which is 0 or more");
+  CHECK(refusal(read_only(nullptr, f32, 3, 8)) == "load_weight \"w\": the pointer is null");
+  session.bind("x", read_only(w.data(), f32, 1, 8));
+  CHECK(message_of([&] { session.run(); }) == "run: weight \"w\" is not bound");
+}

@@ -1,0 +1,60 @@
+/// What entries of an executor share on a device, and the memory that is given for it.
+
+#include "each_device.hpp"
+
+#include <poot/dsl/pointwise.hpp>
+
+#include <string>
+
+using namespace poot;
+using poot_tests::on_each_device;
+
+namespace {
+
+template <class Call>
+std::string message_of(Call call) {
+  try {
+    call();
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+/// State s of `t` becomes s + s.
+graph doubled(dtype t, std::initializer_list<extent> extents) {
+  graph g("doubled");
+  const value s = g.state("s", t, extents);
+  g.output("s", s + s);
+  return g;
+}
+
+/// y = x * w, of 4.
+graph scaled() {
+  graph g("scaled");
+  g.output("y", g.input("x", f32, {4}) * g.weight("w", f32, {4}));
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("entries that share a name agree on what it is") {
+  on_each_device([](const run::vulkan::device& d) {
+    auto executor = d.make_executor();
+    executor.add_entry("first", compile(doubled(f32, {4}), d.target()));
+    CHECK(message_of([&] { executor.add_entry("other", compile(doubled(i32, {2, 2}), d.target())); }) ==
+          "add_entry: \"s\" is state f32[4] in an earlier entry and state i32[2,2] in this one; both must be the same");
+  });
+}
+
+TEST_CASE("a weight that does not fit is refused before it is read") {
+  on_each_device([](const run::vulkan::device& d) {
+    auto session = d.load(compile(scaled(), d.target()));
+    const float w[4]{};
+    CHECK(message_of([&] { session.load_weight("w", read_only(w, f32, 2)); }) ==
+          "load_weight \"w\": declared is f32[4], given is f32[2]: the extents must be equal");
+    CHECK(message_of([&] { session.load_weight("w", read_only(nullptr, f32, 4)); }) == "load_weight \"w\": the pointer is null");
+    session.bind("x", read_only(w, f32, 4));
+    CHECK(message_of([&] { session.run(); }) == "run: weight \"w\" is not bound");
+  });
+}
