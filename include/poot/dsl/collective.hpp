@@ -24,7 +24,7 @@ constexpr void write_ranks(attributes& a, const tensor_type& x, int axis, int64 
   const int64 at = axis_of(axis, x);
   a.add(at);
   a.declared = x;
-  if (at < 0 || at >= x.rank) return;
+  if (at < 0 || at >= x.rank || x.extents[at].is_dynamic()) return;
   int64& code = a.declared.extents[at].code;
   if (gathers) code = ranks < 1 || __builtin_mul_overflow(code, ranks, &code) ? 0 : code;
   else code = ranks < 1 || code % ranks ? 0 : code / ranks;

@@ -55,11 +55,15 @@ constexpr auto iota_from(X x) {
   }
 }
 
-/// The extent along an axis as its code: a constant where the type has it.
+constexpr int64 code_along(int64 axis, const tensor_type& t) {
+  const int64 at = axis_of(axis, t);
+  return at < 0 || at >= t.rank ? 0 : t[static_cast<int>(at)].code;
+}
+/// The extent along an axis as its code, below 0 for a dynamic one; 0 where there is no such axis. A constant where the type has it.
 template <int Axis, handle X>
 constexpr auto extent_of(X x) {
-  if constexpr (run_time<X>) return x.type()[static_cast<int>(axis_of(Axis, x.type()))].code;
-  else return index_constant<X::result[static_cast<int>(axis_of(Axis, X::result))].code>{};
+  if constexpr (run_time<X>) return code_along(Axis, x.type());
+  else return index_constant<code_along(Axis, X::result)>{};
 }
 /// Integers that are constants or not.
 template <class N>

@@ -3,6 +3,7 @@
 
 #include <poot/dsl/derived.hpp>
 #include <poot/dsl/pointwise.hpp>
+#include <poot/dsl/requirement.hpp>
 
 namespace poot::dsl {
 
@@ -49,40 +50,24 @@ struct reciprocal_extent {
     return reciprocal_bits(t.element, e.bound());
   }
 };
-enum class mean_problem : uint8 { none, axis, dynamic, element };
 template <int Axis>
-constexpr mean_problem problem_of_mean(const tensor_type& t) {
-  const int64 axis = axis_of(Axis, t);
-  if (axis < 0 || axis >= t.rank) return mean_problem::axis;
-  if (t[static_cast<int>(axis)].is_dynamic()) return mean_problem::dynamic;
-  return is_float(t.element) ? mean_problem::none : mean_problem::element;
-}
-constexpr std::string_view explain(mean_problem p) {
-  switch (p) {
-    case mean_problem::axis: return "mean: the axis must lie inside the operand's rank";
-    case mean_problem::dynamic: return "mean: the axis must not be dynamic, since the count must be known (write sum(x) * scalar)";
-    default: return "mean: the operand must be a float (use cast)";
+struct mean_rule {
+  static constexpr std::string_view call = "mean";
+  constexpr breach operator()(const tensor_type* in) const {
+    const int64 axis = axis_of(Axis, in[0]);
+    if (axis < 0 || axis >= in[0].rank) return {ir::explain(ir::rule::axis_in_range)};
+    if (in[0][static_cast<int>(axis)].is_dynamic())
+      return {"the axis must not be dynamic, since the count must be known (write sum(x) * scalar)"};
+    if (!is_float(in[0].element)) return {"the operand must be a float (use cast)"};
+    return {};
   }
-}
-template <mean_problem P>
-struct mean_complaint {
-  constexpr text operator()() const { return explain(P); }
 };
 
 /// The sum times the reciprocal of the count, the latter rounded to the element type.
 template <int Axis = -1, handle X>
 constexpr auto mean(X x) {
-  if constexpr (std::same_as<X, poison>) {
-    return x;
-  } else if constexpr (run_time<X>) {
-    if (const mean_problem p = problem_of_mean<Axis>(x.type()); p != mean_problem::none) fail(explain(p));
-    return sum<Axis>(x) * literal_from<reciprocal_extent<Axis>>(x);
-  } else if constexpr (constexpr mean_problem p = problem_of_mean<Axis>(X::result); p != mean_problem::none) {
-    static_assert(accepted_call<typename detail::sentence<mean_complaint<p>>::type>, "poot: this call is refused");
-    return poison{};
-  } else {
-    return sum<Axis>(x) * literal_from<reciprocal_extent<Axis>>(x);
-  }
+  const auto checked = obeying(mean_rule<Axis>{}, x);
+  return sum<Axis>(checked) * literal_from<reciprocal_extent<Axis>>(checked);
 }
 
 }  // namespace poot::dsl

@@ -78,9 +78,10 @@ constexpr typing type_conv2d(view<int64> at, view<tensor_type> in, dtype declare
   for (int i = 0; i < 9; ++i)
     if (at[i] < (i >= 2 && i < 6 ? 0 : 1) || at[i] > most_conv_attribute) return refuse(rule::conv_attributes);
   for (int i = 1; i < 4; ++i)
-    if (x.extents[i].is_dynamic()) return refuse(rule::conv_ranks, 0);
+    for (int k = 0; k < 2; ++k)
+      if (in[k].extents[i].is_dynamic()) return refuse(rule::conv_ranks, k);
   const int64 groups = at[8];
-  if (x.extents[1].code % groups || w.extents[0].code % groups) return refuse(rule::conv_groups);
+  if ((groups > 1 && w.extents[0].is_dynamic()) || x.extents[1].code % groups || w.extents[0].code % groups) return refuse(rule::conv_groups);
   if (w.extents[1].code != x.extents[1].code / groups) return refuse(rule::conv_channels, 1);
   if (!is_float(declared)) return refuse(rule::float_result);
   if (mixes_f64(x, w, declared)) return refuse(rule::wide_contraction);

@@ -3,6 +3,7 @@
 
 #include <poot/dsl/contraction.hpp>
 #include <poot/dsl/movement.hpp>
+#include <poot/dsl/requirement.hpp>
 #include <poot/nn/activation.hpp>
 #include <poot/nn/rope.hpp>
 #include <poot/nn/softmax.hpp>
@@ -12,12 +13,57 @@
 namespace poot::nn {
 
 namespace detail {
+template <fixed_text Call, class Width>
+struct splits_last {
+  static constexpr std::string_view call = Call.view();
+  [[no_unique_address]] Width width;
+  constexpr dsl::breach operator()(const tensor_type* in) const {
+    const int64 w = width;
+    if (in[0].last().is_dynamic()) return {"the last extent must be a number, not dynamic", 0};
+    if (w < 1 || in[0].last().code % w) return {"the width of a head must be a number that divides the last extent", 0};
+    return {};
+  }
+};
+struct joins_heads {
+  static constexpr std::string_view call = "join_heads";
+  constexpr dsl::breach operator()(const tensor_type* in) const {
+    if (in[0].extents[0].is_dynamic() || in[0].last().is_dynamic()) return {"heads and their width must be numbers, not dynamic", 0};
+    return {};
+  }
+};
+/// H query heads over KV.
+template <class Heads>
+struct repeats_heads {
+  static constexpr std::string_view call = "repeat_heads";
+  [[no_unique_address]] Heads heads;
+  constexpr dsl::breach operator()(const tensor_type* in) const {
+    const int64 h = heads;
+    if (in[0].rank < 1 || in[0].rank == max_rank) return {"the operand needs heads as its first axis, and at most 5 axes", 0};
+    const extent kv = in[0].extents[0];
+    if (kv.is_dynamic() || kv.code < 1 || h < 1 || h % kv.code)
+      return {"the number of heads asked for must be a multiple of that of the operand, both numbers and at least 1", 0};
+    return {};
+  }
+};
+template <fixed_text Call>
+struct scales_scores {  // of q[H,…,D], k[KV,…], v[KV,…]
+  static constexpr std::string_view call = Call.view();
+  constexpr dsl::breach operator()(const tensor_type* in) const {
+    const extent heads = in[0].extents[0];
+    if (in[0].last().is_dynamic()) return {"the width of a head must be a number, not dynamic: scores are divided by its root (attend takes a scale)", 0};
+    if (heads.is_dynamic() || heads.code < 1) return {"the heads of q must be a number, at least 1", 0};
+    for (int k = 1; k < 3; ++k)
+      if (in[k].extents[0].is_dynamic() || in[k].extents[0].code < 1 || heads.code % in[k].extents[0].code)
+        return {"the heads of q must be a multiple of those of k and of v", k};
+    return {};
+  }
+};
 template <class Width>
 struct split_heads {  // [T, heads·W] to [T, heads, W]
   [[no_unique_address]] Width width;
   constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
     const int64 w = width;
-    a.declared = type_of(in[0].element, in[0].extents[0], w > 0 ? in[0].last().code / w : 0, w);
+    a.declared = type_of(in[0].element, in[0].extents[0], in[0].last().code / w, w);
   }
 };
 struct over_heads {  // [T, P] to [T, 1, P]
@@ -33,7 +79,6 @@ struct join_heads {  // [T, heads, W] to [T, heads·W]
 struct add_group_axis {  // [KV, …, L, D] to [KV, 1, …, L, D]
   constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
     a.declared = in[0];
-    if (a.declared.rank == max_rank) return;  // no room: refused as a reshape of another count
     ++a.declared.rank;
     a.declared.extents[1] = extent(1);
     for (int i = 1; i < in[0].rank; ++i) a.declared.extents[i + 1] = in[0].extents[i];
@@ -43,8 +88,7 @@ template <class Heads>
 struct spread_group {  // [KV, 1, …, L, D] to [KV, H/KV, …, L, D]
   [[no_unique_address]] Heads heads;
   constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
-    const int64 kv = in[0].extents[0].code;
-    a.declared = in[0].with(1, extent(kv > 0 ? static_cast<int64>(heads) / kv : 0));
+    a.declared = in[0].with(1, extent(static_cast<int64>(heads) / in[0].extents[0].code));
   }
 };
 struct merge_group {  // [KV, H/KV, …, L, D] to [H, …, L, D]
@@ -79,24 +123,28 @@ struct reciprocal_root_of_last {
 template <dsl::handle X, class Width>
   requires dsl::is_index<Width>
 constexpr auto heads_of(X x, Width width) {
-  return dsl::apply<ir::op::reshape>(detail::split_heads<Width>{width}, x);
+  const auto checked = dsl::obeying(detail::splits_last<"heads_of", Width>{width}, x);
+  return dsl::apply<ir::op::reshape>(detail::split_heads<Width>{width}, checked);
 }
 /// x[T, heads·W] as [heads, T, W].
 template <dsl::handle X, class Width>
   requires dsl::is_index<Width>
 constexpr auto split_heads(X x, Width width) {
-  return dsl::transpose<1, 0, 2>(heads_of(x, width));
+  const auto checked = dsl::obeying(detail::splits_last<"split_heads", Width>{width}, x);
+  return dsl::transpose<1, 0, 2>(dsl::apply<ir::op::reshape>(detail::split_heads<Width>{width}, checked));
 }
 /// x[heads, T, W] as [T, heads·W].
 template <dsl::handle X>
 constexpr auto join_heads(X x) {
-  return dsl::apply<ir::op::reshape>(detail::join_heads{}, dsl::transpose<1, 0, 2>(x));
+  const auto checked = dsl::obeying(detail::joins_heads{}, x);
+  return dsl::apply<ir::op::reshape>(detail::join_heads{}, dsl::transpose<1, 0, 2>(checked));
 }
-/// k[KV,…,L,D] for H query heads: head h reads k[h / (H/KV)].
+/// k[KV,…,L,D] for H query heads, a multiple of KV: head h reads k[h / (H/KV)].
 template <dsl::handle K, class Heads>
   requires dsl::is_index<Heads>
 constexpr auto repeat_heads(K k, Heads heads) {
-  const auto grouped = dsl::apply<ir::op::reshape>(detail::add_group_axis{}, k);
+  const auto checked = dsl::obeying(detail::repeats_heads<Heads>{heads}, k);
+  const auto grouped = dsl::apply<ir::op::reshape>(detail::add_group_axis{}, checked);
   return dsl::apply<ir::op::reshape>(detail::merge_group{},
                                      dsl::apply<ir::op::broadcast>(detail::spread_group<Heads>{heads}, grouped));
 }
@@ -135,24 +183,26 @@ constexpr auto attend_with_sinks(Q q, K k, V v, Seen seen, Scale scale, Sinks si
   return dsl::matmul(softmax_with_sink(scores, sink), v);
 }
 
-/// q[H,T,D], k and v [KV,L,D], positions i32[T] of the queries: key j is seen from positions ≥ j. Keys and values may be
-/// narrower than the queries; the result is [H,T,D] in the queries' element type.
+/// q[H,T,D], k and v [KV,L,D], positions i32[T] of the queries: key j is seen from positions ≥ j. H is a multiple of KV; both
+/// and D are numbers. Keys and values may be narrower than the queries; the result is [H,T,D] in the queries' element type.
 template <dsl::handle Q, dsl::handle K, dsl::handle V, dsl::handle Positions>
 constexpr auto attention(Q q, K k, V v, Positions positions) {
-  const auto heads = dsl::extent_of<0>(q);
-  const auto keys = repeat_heads(dsl::cast_like(k, q), heads);
-  const auto values = repeat_heads(dsl::cast_like(v, q), heads);
+  const auto query = dsl::obeying(detail::scales_scores<"attention">{}, q, k, v);
+  const auto heads = dsl::extent_of<0>(query);
+  const auto keys = repeat_heads(dsl::cast_like(k, query), heads);
+  const auto values = repeat_heads(dsl::cast_like(v, query), heads);
   const auto seen = causal(dsl::iota_from<detail::keys_of>(keys), positions);
-  return attend(q, keys, values, seen, dsl::literal_from<detail::reciprocal_root_of_last>(q));
+  return attend(query, keys, values, seen, dsl::literal_from<detail::reciprocal_root_of_last>(query));
 }
 /// The same with sinks[H].
 template <dsl::handle Q, dsl::handle K, dsl::handle V, dsl::handle Positions, dsl::handle Sinks>
 constexpr auto attention(Q q, K k, V v, Positions positions, Sinks sinks) {
-  const auto heads = dsl::extent_of<0>(q);
-  const auto keys = repeat_heads(dsl::cast_like(k, q), heads);
-  const auto values = repeat_heads(dsl::cast_like(v, q), heads);
+  const auto query = dsl::obeying(detail::scales_scores<"attention">{}, q, k, v);
+  const auto heads = dsl::extent_of<0>(query);
+  const auto keys = repeat_heads(dsl::cast_like(k, query), heads);
+  const auto values = repeat_heads(dsl::cast_like(v, query), heads);
   const auto seen = causal(dsl::iota_from<detail::keys_of>(keys), positions);
-  return attend_with_sinks(q, keys, values, seen, dsl::literal_from<detail::reciprocal_root_of_last>(q), sinks);
+  return attend_with_sinks(query, keys, values, seen, dsl::literal_from<detail::reciprocal_root_of_last>(query), sinks);
 }
 
 }  // namespace poot::nn

@@ -2,6 +2,7 @@
 /// Routed experts: each token goes through the few feed-forward layers that a router finds most probable for it.
 
 #include <poot/dsl/reduction.hpp>
+#include <poot/dsl/requirement.hpp>
 #include <poot/dsl/results.hpp>
 #include <poot/nn/mlp.hpp>
 
@@ -10,6 +11,18 @@
 namespace poot::nn {
 
 namespace detail {
+template <int Count>
+struct routes_rows {  // of probability[T,E], gate and up [E,F,K], down[E,K,F]
+  static constexpr std::string_view call = "routed_mlp";
+  constexpr dsl::breach operator()(const tensor_type* in) const {
+    const extent experts = in[0].last();
+    if (experts.is_dynamic()) return {"the number of experts must be a number, not dynamic", 0};
+    if (experts.code < Count) return {"there must be at least as many experts as a row goes through", 0};
+    for (int k = 1; k < 4; ++k)
+      if (in[k].extents[0] != experts) return {"the weights must be of as many experts as there are probabilities of", k};
+    return {};
+  }
+};
 struct places_of {  // i32[E] for x[T,E]
   constexpr tensor_type operator()(const tensor_type& t) const { return type_of(dtype::i32, t.last()); }
 };
@@ -57,11 +70,12 @@ constexpr auto choose_experts(X x, Rest rest, Gate gate, Up up, Down down, Taken
 }
 }  // namespace detail
 
-/// x[T,K] through the `Count` experts of greatest probability[T,E], weighted by it; `Normalised`: by its share of theirs.
+/// x[T,K] through the `Count` of E experts of greatest probability[T,E], weighted by it; `Normalised`: by its share of theirs.
 template <int Count, bool Normalised = true, dsl::handle X, dsl::handle Probability, dsl::handle Gate, dsl::handle Up, dsl::handle Down>
   requires(Count > 0)
 constexpr auto routed_mlp(X x, Probability probability, Gate gate, Up up, Down down) {
-  return detail::choose_experts<Count, Normalised>(x, probability, gate, up, down);
+  const auto checked = dsl::obeying(detail::routes_rows<Count>{}, probability, gate, up, down);
+  return detail::choose_experts<Count, Normalised>(x, checked, gate, up, down);
 }
 
 }  // namespace poot::nn

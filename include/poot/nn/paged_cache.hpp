@@ -15,11 +15,34 @@
 namespace poot::nn {
 
 namespace detail {
+constexpr dsl::breach breach_of_pages(const tensor_type& pages, const tensor_type& table, int table_operand) {
+  if (pages.rank != 4 || pages.extents[2].is_dynamic() || pages.extents[2].code < 1)
+    return {"pages are [KV,P,page,D], of which page is a number, at least 1", 0};
+  if (table.rank < 1 || table.rank > 2) return {"the table is i32[N] or i32[B,N]", table_operand};
+  return {};
+}
+struct reads_pages {  // of pages, table
+  static constexpr std::string_view call = "read_pages";
+  constexpr dsl::breach operator()(const tensor_type* in) const {
+    const dsl::breach b = breach_of_pages(in[0], in[1], 1);
+    return b.none() && in[1].last().is_dynamic() ? dsl::breach{"the number of pages N must be a number, not dynamic", 1} : b;
+  }
+};
+struct writes_pages {  // of pages, rows, table, positions
+  static constexpr std::string_view call = "write_pages";
+  constexpr dsl::breach operator()(const tensor_type* in) const {
+    const extent rows = in[1].extents[1];
+    if (in[1].rank != 3) return {"rows are [KV,T,D]", 1};
+    if (rows.is_dynamic()) return {"the number of rows must be known"};
+    if (in[3].rank != 1 || in[3].extents[0] != rows) return {"there must be a position for each row", 3};
+    if (in[2].rank == 2 && in[2].extents[0] != rows) return {"there must be a sequence for each row", 2};
+    return breach_of_pages(in[0], in[2], 2);
+  }
+};
 struct join_pages {  // [KV,…,N,page,D] to [KV,…,N·page,D]
   constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
     const int rank = in[0].rank;
     a.declared = in[0];
-    if (rank < 3) return;
     a.declared.rank = static_cast<uint8>(rank - 1);
     a.declared.extents[rank - 3] = extent(in[0].extents[rank - 3].code * in[0].extents[rank - 2].code);
     a.declared.extents[rank - 2] = in[0].last();
@@ -89,28 +112,37 @@ constexpr auto write_rows_from(Pages pages, Rows rows, Table table, Column colum
       return write_rows_from<At + 1>(write_row(pages, rows, table_of(table, at), columns, offsets, at), rows, table, columns, offsets);
   }
 }
+template <dsl::handle Pages, dsl::handle Rows, dsl::handle Table, dsl::handle Positions>
+constexpr auto write_each(Pages pages, Rows rows, Table table, Positions positions) {
+  const auto columns = positions / rows_of_page(pages);            // [T]
+  const auto offsets = positions - columns * rows_of_page(pages);  // [T]
+  const auto stored = dsl::cast_like(rows, pages);
+  if constexpr (dsl::run_time<Pages>) {
+    for (int64 at = 0; at < rows.type().extents[1].code; ++at)
+      pages = write_row(pages, stored, table.type().rank == 1 ? table : table_of(table, at), columns, offsets, at);
+    return pages;
+  } else {
+    return write_rows_from<0>(pages, stored, table, columns, offsets);
+  }
+}
 }  // namespace detail
 
 /// Of pages[KV,P,page,D] those that a table names, one behind another: [KV,N·page,D] for i32[N], [KV,B,N·page,D] for i32[B,N].
 template <dsl::handle Pages, dsl::handle Table>
 constexpr auto read_pages(Pages pages, Table table) {
-  return dsl::apply<ir::op::reshape>(detail::join_pages{}, dsl::gather<1>(pages, table));
+  const auto checked = dsl::obeying(detail::reads_pages{}, pages, table);
+  return dsl::apply<ir::op::reshape>(detail::join_pages{}, dsl::gather<1>(checked, table));
 }
 
 /// pages[KV,P,page,D] with rows[KV,T,D] of positions i32[T]: all of one sequence for a table i32[N], row t of sequence t for i32[T,N].
 /// T is a number, not a dynamic extent.
 template <dsl::handle Pages, dsl::handle Rows, dsl::handle Table, dsl::handle Positions>
 constexpr auto write_pages(Pages pages, Rows rows, Table table, Positions positions) {
-  const auto columns = positions / detail::rows_of_page(pages);                // [T]
-  const auto offsets = positions - columns * detail::rows_of_page(pages);      // [T]
-  const auto stored = dsl::cast_like(rows, pages);
-  if constexpr (dsl::run_time<Pages>) {
-    if (rows.type().extents[1].is_dynamic()) fail(text{} << "write_pages: the number of rows must be known");
-    for (int64 at = 0; at < rows.type().extents[1].code; ++at)
-      pages = detail::write_row(pages, stored, table.type().rank == 1 ? table : detail::table_of(table, at), columns, offsets, at);
-    return pages;
+  const auto checked = dsl::obeying(detail::writes_pages{}, pages, rows, table, positions);
+  if constexpr (std::same_as<std::remove_const_t<decltype(checked)>, dsl::poison>) {
+    return checked;
   } else {
-    return detail::write_rows_from<0>(pages, stored, table, columns, offsets);
+    return detail::write_each(checked, rows, table, positions);
   }
 }
 
@@ -118,13 +150,14 @@ constexpr auto write_pages(Pages pages, Rows rows, Table table, Positions positi
 /// [H,B,D]. (Several queries of one sequence: `attention` over `read_pages` of its table.)
 template <dsl::handle Q, dsl::handle Keys, dsl::handle Values, dsl::handle Table, dsl::handle Positions>
 constexpr auto paged_attention(Q q, Keys key_pages, Values value_pages, Table table, Positions positions) {
-  const auto heads = dsl::extent_of<0>(q);
-  const auto keys = repeat_heads(dsl::cast_like(read_pages(key_pages, table), q), heads);      // [H,B,S,D]
-  const auto values = repeat_heads(dsl::cast_like(read_pages(value_pages, table), q), heads);  // [H,B,S,D]
-  const auto seen = causal(dsl::iota_from<detail::keys_of>(keys), positions);                  // [B,S]
-  const auto queries = dsl::apply<ir::op::reshape>(detail::one_query{}, q);
+  const auto query = dsl::obeying(detail::scales_scores<"paged_attention">{}, q, key_pages, value_pages);
+  const auto heads = dsl::extent_of<0>(query);
+  const auto keys = repeat_heads(dsl::cast_like(read_pages(key_pages, table), query), heads);      // [H,B,S,D]
+  const auto values = repeat_heads(dsl::cast_like(read_pages(value_pages, table), query), heads);  // [H,B,S,D]
+  const auto seen = causal(dsl::iota_from<detail::keys_of>(keys), positions);                      // [B,S]
+  const auto queries = dsl::apply<ir::op::reshape>(detail::one_query{}, query);
   const auto mixed = attend(queries, keys, values, dsl::apply<ir::op::reshape>(detail::mask_of_sequences{}, seen),
-                            dsl::literal_from<detail::reciprocal_root_of_last>(q));
+                            dsl::literal_from<detail::reciprocal_root_of_last>(query));
   return dsl::apply<ir::op::reshape>(detail::without_query_axis{}, mixed);
 }
 

@@ -3,11 +3,29 @@
 /// position · base^(−2i/D).
 
 #include <poot/dsl/movement.hpp>
+#include <poot/dsl/requirement.hpp>
 #include <poot/dsl/results.hpp>
 
 namespace poot::nn {
 
 namespace detail {
+struct has_counted_last {
+  static constexpr std::string_view call = "rope_frequencies";
+  constexpr dsl::breach operator()(const tensor_type* in) const {
+    if (in[0].last().is_dynamic()) return {"the last extent must be a number, not dynamic: frequencies are powers over it", 0};
+    return {};
+  }
+};
+struct turns_pairs {  // of x[…,D], cos and sin [T,P]
+  static constexpr std::string_view call = "rope";
+  constexpr dsl::breach operator()(const tensor_type* in) const {
+    for (int k = 0; k < 3; ++k)
+      if (in[k].rank == 0 || in[k].last().is_dynamic()) return {"the operand needs a last axis, whose extent is a number, not dynamic", k};
+    if (in[1].last() != in[2].last()) return {"cos and sin must be as wide as each other", 2};
+    if (in[0].last().code / 2 < in[1].last().code) return {"the tables must be at most half as wide as x", 1};
+    return {};
+  }
+};
 struct half_of_last {  // i32[D/2]
   constexpr tensor_type operator()(const tensor_type& t) const { return type_of(dtype::i32, t.last().code / 2); }
 };
@@ -22,8 +40,9 @@ struct minus_two_by_last {  // −2/D in f32
 };
 struct with_last_of_one {  // [T] to [T,1]
   constexpr void operator()(dsl::attributes& a, const tensor_type* in) const {
+    if (in[0].rank == max_rank) return a.refuse(ir::rule::rank_limit, 0);
     a.declared = in[0];
-    if (in[0].rank < max_rank) a.declared.extents[a.declared.rank++] = extent(1);
+    a.declared.extents[a.declared.rank++] = extent(1);
   }
 };
 template <int Which, class Pairs>
@@ -79,7 +98,8 @@ enum class rope_pairs : uint8 { halves, adjacent };
 /// base^(−2i/D) of the D/2 pairs i, f32[D/2], of heads as wide as those of x[…,D] (f32). Scaled frequencies are products with it.
 template <dsl::handle X, dsl::operand Base = dsl::number_<10000>>
 constexpr auto rope_frequencies(X x, Base base = {}) {
-  const auto exponent = dsl::cast<f32>(dsl::iota_from<detail::half_of_last>(x)) * dsl::literal_from<detail::minus_two_by_last>(x);  // [D/2]
+  const auto checked = dsl::obeying(detail::has_counted_last{}, x);
+  const auto exponent = dsl::cast<f32>(dsl::iota_from<detail::half_of_last>(checked)) * dsl::literal_from<detail::minus_two_by_last>(checked);  // [D/2]
   return dsl::pow(base, exponent);
 }
 /// cos and sin of every position and pair, f32[T,P], for positions i32[T] and frequencies f32[P].
@@ -97,21 +117,22 @@ constexpr auto rope_tables(Positions positions, X x, Base base = {}) {
 /// x[…,T,D] turned by the tables cos and sin, [T,P] with 2P ≤ D: elements behind the first 2P stay.
 template <rope_pairs Pairs = rope_pairs::halves, dsl::handle X, dsl::handle Cos, dsl::handle Sin>
 constexpr auto rope(X x, Cos cos, Sin sin) {
-  if constexpr (dsl::caller_of<X, Cos, Sin> == dsl::caller::refused) {
-    return dsl::poison{};
+  const auto turning = dsl::obeying(detail::turns_pairs{}, x, cos, sin);
+  if constexpr (std::same_as<std::remove_const_t<decltype(turning)>, dsl::poison>) {
+    return turning;
   } else {
     const auto pairs = dsl::extent_of<-1>(cos);
     using width = std::remove_const_t<decltype(pairs)>;
     if constexpr (Pairs == rope_pairs::halves) {
-      const auto a = dsl::apply<ir::op::slice>(detail::run_of_pairs<0, width>{pairs}, x);
-      const auto b = dsl::apply<ir::op::slice>(detail::run_of_pairs<1, width>{pairs}, x);
-      return detail::with_rest(x, pairs, a * cos - b * sin, b * cos + a * sin);
+      const auto a = dsl::apply<ir::op::slice>(detail::run_of_pairs<0, width>{pairs}, turning);
+      const auto b = dsl::apply<ir::op::slice>(detail::run_of_pairs<1, width>{pairs}, turning);
+      return detail::with_rest(turning, pairs, a * cos - b * sin, b * cos + a * sin);
     } else {
-      const auto a = dsl::apply<ir::op::slice>(detail::every_other<false, width>{pairs}, x);
-      const auto b = dsl::apply<ir::op::slice>(detail::every_other<true, width>{pairs}, x);
+      const auto a = dsl::apply<ir::op::slice>(detail::every_other<false, width>{pairs}, turning);
+      const auto b = dsl::apply<ir::op::slice>(detail::every_other<true, width>{pairs}, turning);
       const auto first = dsl::apply<ir::op::reshape>(detail::with_last_of_one{}, a * cos - b * sin);
       const auto second = dsl::apply<ir::op::reshape>(detail::with_last_of_one{}, b * cos + a * sin);
-      return detail::with_rest(x, pairs, dsl::apply<ir::op::reshape>(detail::pairs_joined{}, dsl::concat<-1>(first, second)));
+      return detail::with_rest(turning, pairs, dsl::apply<ir::op::reshape>(detail::pairs_joined{}, dsl::concat<-1>(first, second)));
     }
   }
 }

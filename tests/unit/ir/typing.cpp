@@ -89,6 +89,8 @@ std::vector<broken_call> broken_calls() {
       {rule::matmul_ranks, 1, {op::matmul, {f(1, 5), f(5)}, {0}}, {op::matmul, {f(1, 5), f(5, 1)}, {0}}, f(1, 1)},
       {rule::conv_ranks, -1, {op::conv2d, {f(2, 3, 3), f(4, 2, 3, 3)}, plain_conv}, {op::conv2d, {f(1, 2, 4, 3), f(4, 2, 3, 3)}, plain_conv}, f(1, 4, 2, 1)},
       {rule::conv_ranks, 0, {op::conv2d, {f(1, 2, length, 3), f(4, 2, 3, 3)}, plain_conv}, {op::conv2d, {f(length, 2, 3, 3), f(4, 2, 3, 3)}, plain_conv}, f(length, 4, 1, 1)},
+      {rule::conv_ranks, 1, {op::conv2d, {f(1, 2, 3, 3), f(4, 2, length, 3)}, {1, 1, 0, 0, 0, 0, 2, 2, 1}}, {op::conv2d, {f(1, 2, 3, 3), f(length, 2, 3, 3)}, plain_conv}, f(1, length, 1, 1)},
+      {rule::conv_groups, -1, {op::conv2d, {f(1, 4, 3, 3), f(length, 2, 3, 3)}, {1, 1, 0, 0, 0, 0, 1, 1, 2}}, {op::conv2d, {f(1, 4, 3, 3), f(4, 2, 3, 3)}, {1, 1, 0, 0, 0, 0, 1, 1, 2}}, f(1, 4, 1, 1)},
       {rule::conv_channels, 1, {op::conv2d, {f(1, 4, 3, 3), f(4, 4, 3, 3)}, {1, 1, 0, 0, 0, 0, 1, 1, 2}}, {op::conv2d, {f(1, 4, 3, 3), f(4, 2, 3, 3)}, {1, 1, 0, 0, 0, 0, 1, 1, 2}}, f(1, 4, 1, 1)},
       {rule::conv_groups, -1, {op::conv2d, {f(1, 4, 3, 3), f(5, 2, 3, 3)}, {1, 1, 0, 0, 0, 0, 1, 1, 2}}, {op::conv2d, {f(1, 4, 3, 3), f(6, 2, 3, 3)}, {1, 1, 0, 0, 0, 0, 1, 1, 2}}, f(1, 6, 1, 1)},
       {rule::conv_window, 1, {op::conv2d, {f(1, 2, 4, 5), f(4, 2, 3, 3)}, {1, 1, 0, 0, 0, 0, 2, 2, 1}}, {op::conv2d, {f(1, 2, 5, 5), f(4, 2, 3, 3)}, {1, 1, 0, 0, 0, 0, 2, 2, 1}}, f(1, 4, 1, 1)},

@@ -140,3 +140,28 @@ TEST_CASE("scores are scaled, capped and then masked") {
     %o : f32[2,3,6] = matmul %prob, %v
     output "y" = %o)", poot::input<"q", f32, 2, 3, 4>, k, poot::input<"v", f32, 2, 7, 6>, poot::input<"seen", i32, 3, 7>);
 }
+
+TEST_CASE("heads and widths that are no numbers, or no multiples, are refused by name") {
+  using three_callers::refusal;
+  poot::graph g;
+  const poot::extent n = g.dynamic("N", 8);
+  const auto at4 = g.input("at", i32, {4});
+  const auto one = g.input("one", f32, {1, 4, 8}), two = g.input("two", f32, {2, 5, 8}), three = g.input("three", f32, {3, 4, 8}), none = g.input("none", f32, {0, 5, 8});
+  const auto wide = g.input("wide", f32, {2, 4, n}), many = g.input("many", f32, {n, 4, 8}), flat = g.input("flat", f32, {4, n});
+  const auto attended = [&](auto a, auto b, auto c) { return refusal([&] { (void)poot::nn::attention(a, b, c, at4); }); };
+  const char* const multiple = "attention: operand 1 of (f32[1,4,8], f32[2,5,8], f32[2,5,8]): the heads of q must be a multiple of those of k and of v";
+  CHECK(attended(one, two, two) == multiple);
+  CHECK(attended(three, two, two).find("operand 1 of") != std::string::npos);
+  CHECK(attended(three, one, two).find("operand 2 of") != std::string::npos);
+  CHECK(attended(none, none, none).find("the heads of q must be a number, at least 1") != std::string::npos);
+  CHECK(attended(many, many, many).find("attention: operand 0 of (f32[N,4,8], ") == 0);
+  CHECK(attended(wide, wide, two).find("the width of a head must be a number, not dynamic") != std::string::npos);
+  CHECK(refusal([&] { (void)poot::nn::attention(one, two, two, at4, g.input("sinks", f32, {1})); }) == multiple);
+  for (poot::int64 heads : {3, 0, -2}) CHECK(refusal([&] { (void)poot::nn::repeat_heads(two, heads); }).find("repeat_heads: operand 0 of (f32[2,5,8]): ") == 0);
+  CHECK(refusal([&] { (void)poot::nn::repeat_heads(two, poot::index<3>); }).find("repeat_heads: ") == 0);
+  CHECK(refusal([&] { (void)poot::nn::repeat_heads(many, poot::int64{8}); }).find("repeat_heads: operand 0 of (f32[N,4,8]): ") == 0);
+  CHECK(refusal([&] { (void)poot::nn::join_heads(wide); }) == "join_heads: operand 0 of (f32[2,4,N]): heads and their width must be numbers, not dynamic");
+  CHECK(refusal([&] { (void)poot::nn::split_heads(flat, poot::int64{4}); }) == "split_heads: operand 0 of (f32[4,N]): the last extent must be a number, not dynamic");
+  for (poot::int64 width : {poot::int64{5}, poot::int64{0}, n.code})
+    CHECK(refusal([&] { (void)poot::nn::heads_of(g.input(std::to_string(width), f32, {4, 16}), width); }).find("heads_of: operand 0 of (f32[4,16]): the width") == 0);
+}

@@ -70,3 +70,16 @@ TEST_CASE("experts are mixed by probability, or by their share of it") {
   CHECK(traced(mixed) == traced(by_hand(false)));
   CHECK(traced(shared) == traced(by_hand(true)));
 }
+
+TEST_CASE("more choices than experts, and weights of another number of them, are refused") {
+  poot::graph g;
+  const auto v = g.input("v", f32, {3, 4}), q = g.input("q", f32, {3, 5}), dynamic = g.input("n", f32, {3, g.dynamic("N", 5)});
+  const auto a = g.weight("a", f32, {5, 6, 4}), b = g.weight("b", f32, {5, 4, 6}), fewer = g.weight("c", f32, {2, 6, 4});
+  const auto refusal = [&](auto count, auto probability, auto other) {
+    return three_callers::refusal([&] { (void)poot::nn::routed_mlp<decltype(count)::value>(v, probability, a, other, b); });
+  };
+  CHECK(refusal(poot::index<5>, q, a).empty());
+  CHECK(refusal(poot::index<6>, q, a) == "routed_mlp: operand 0 of (f32[3,5], f32[5,6,4], f32[5,6,4], f32[5,4,6]): there must be at least as many experts as a row goes through");
+  CHECK(refusal(poot::index<1>, q, fewer).find("routed_mlp: operand 2 of") == 0);
+  CHECK(refusal(poot::index<1>, dynamic, a).find("routed_mlp: operand 0 of (f32[3,N]") == 0);
+}

@@ -66,3 +66,21 @@ TEST_CASE("attention over pages is recognised: of a step's dispatches one gather
   const std::string text = three_callers::printed(poot::planned<y, poot::targets::host>.graph);
   CHECK(text.find(": f32[6,3,1,8] = attention ") != std::string::npos);
 }
+
+TEST_CASE("pages, tables and rows of other extents are refused by name") {
+  using three_callers::refusal;
+  namespace nn = poot::nn;
+  poot::graph g;
+  const poot::extent n = g.dynamic("N", 8);
+  const auto p = g.input("p", f32, {2, 16, 4, 8}), open = g.input("open", f32, {2, 16, n, 8}), flat = g.input("flat", f32, {2, 16});
+  const auto t = g.input("t", i32, {3}), long_table = g.input("lt", i32, {n}), tables = g.input("ts", i32, {2, 3});
+  const auto one = g.input("one", f32, {2, 1, 8}), where = g.input("w", i32, {1}), there = g.input("w2", i32, {2});
+  CHECK(refusal([&] { (void)nn::read_pages(p, long_table); }) == "read_pages: operand 1 of (f32[2,16,4,8], i32[N]): the number of pages N must be a number, not dynamic");
+  CHECK(refusal([&] { (void)nn::read_pages(open, t); }).find("read_pages: operand 0 of (f32[2,16,N,8], i32[3]): pages are") == 0);
+  CHECK(refusal([&] { (void)nn::read_pages(flat, t); }).find("read_pages: operand 0") == 0);
+  CHECK(refusal([&] { (void)nn::write_pages(open, one, t, where); }).find("write_pages: operand 0") == 0);
+  CHECK(refusal([&] { (void)nn::write_pages(flat, one, t, where); }).find("write_pages: operand 0") == 0);
+  CHECK(refusal([&] { (void)nn::write_pages(p, one, t, there); }).find("write_pages: operand 3") == 0);
+  CHECK(refusal([&] { (void)nn::write_pages(p, one, tables, where); }).find("write_pages: operand 2") == 0);
+  CHECK(refusal([&] { (void)nn::paged_attention(g.input("q", f32, {3, 2, 8}), p, p, tables, there); }).find("paged_attention: operand 1") == 0);
+}

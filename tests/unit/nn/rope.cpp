@@ -121,3 +121,20 @@ TEST_CASE("scaled frequencies are products with the tables' own") {
   };
   three_callers::check(scaled, "", x, at, poot::weight<"rope_freqs.weight", f32, 4>);
 }
+
+TEST_CASE("widths that are no numbers, and tables wider than the pairs of x, are refused by name") {
+  using three_callers::refusal;
+  poot::graph g;
+  const poot::extent n = g.dynamic("N", 8);
+  const auto v = g.input("v", f32, {4, 2, 6}), open = g.input("open", f32, {4, 2, n});
+  const auto places = g.input("at", poot::i32, {2}), fits = g.input("c3", f32, {2, 3}), wide = g.input("c4", f32, {2, 4}), table = g.input("cn", f32, {2, n});
+  const auto scalar = g.input("s", f32, {});
+  const auto turned = [&](auto a, auto c, auto s) { return refusal([&] { (void)poot::nn::rope(a, c, s); }); };
+  CHECK(turned(v, fits, fits).empty());
+  CHECK(turned(v, wide, wide) == "rope: operand 1 of (f32[4,2,6], f32[2,4], f32[2,4]): the tables must be at most half as wide as x");
+  CHECK(turned(v, table, table).find("rope: operand 1") == 0);
+  CHECK(turned(v, fits, table).find("rope: operand 2") == 0);
+  CHECK(turned(v, scalar, scalar).find("rope: operand 1") == 0);
+  CHECK(turned(open, fits, fits).find("rope: operand 0 of (f32[4,2,N], ") == 0);
+  CHECK(refusal([&] { (void)poot::nn::rope_tables(places, open); }).find("rope_frequencies: operand 0 of (f32[4,2,N]): ") == 0);
+}
