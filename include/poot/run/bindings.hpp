@@ -14,18 +14,19 @@ class bindings {
   explicit bindings(const plan::program_view& p) : p_(p), leaves_(p.graph.size()), results_(p.graph.outputs.size()), elsewhere_(p.graph.size(), 0),
         kept_(p.graph.size(), 0) {}
 
-  /// Lends `b` for the input, weight or state called `name`.
-  void lend(std::string_view name, const buffer& b) {
+  /// Lends `b` for the input, weight or state called `name`. Returns which leaf that is.
+  uint32 lend(std::string_view name, const buffer& b) {
     const uint32 id = p_.graph.find_leaf(name);
     if (id == p_.graph.size()) fail(text{} << "bind \"" << name << "\": the program has no input, weight or state of this name");
     buffer& held = leaves_[id];
-    if (held.data && held.data == b.data && held.type == b.type) return;
+    if (held.data && !kept_[id] && held.data == b.data && held.type == b.type) return id;
     check_fits("bind", name, p_.graph.type(id), b, p_.graph);
     if (held.data != b.data) moved_ = true;
     held = b;
     elsewhere_[id] = kept_[id] = 0;
     changed_ = true;
     changed_leaves_.push_back(id);
+    return id;
   }
   /// Says that leaf `id` lies where no pointer reaches it, as an array of concrete type `t`.
   void provide(uint32 id, const tensor_type& t) {

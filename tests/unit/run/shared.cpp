@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <poot/dsl/contraction.hpp>
+#include <poot/dsl/movement.hpp>
 #include <poot/nn/softmax.hpp>
 #include <poot/run/host/device.hpp>
 
@@ -71,4 +72,64 @@ TEST_CASE("a weight that does not fit is refused before it is read") {
   CHECK(refusal(read_only(nullptr, f32, 3, 8)) == "load_weight \"w\": the pointer is null");
   session.bind("x", read_only(w.data(), f32, 1, 8));
   CHECK(message_of([&] { session.run(); }) == "run: weight \"w\" is not bound");
+}
+
+TEST_CASE("the latest of loading and lending a weight holds") {
+  auto session = host(1).load(product());
+  const std::vector<float> x(8, 1.0f);
+  session.bind("x", read_only(x.data(), f32, 1, 8));
+  const auto sum = [&] {
+    session.run();
+    return floats(session.result("y"))[2];
+  };
+  const std::vector<float> lent(24, 3.0f), other(24, 4.0f);
+  for (const float w : {1.0f, 2.0f}) {
+    {
+      const std::vector<float> gone(24, w);
+      CHECK(!session.load_weight("w", read_only(gone.data(), f32, 3, 8)));
+    }
+    CHECK(sum() == 8 * w);
+    CHECK(sum() == 8 * w);
+    session.bind("w", read_only(lent.data(), f32, 3, 8));
+    CHECK(sum() == 24.0f);
+  }
+  session.load_weight("w", read_only(lent.data(), f32, 3, 8));
+  session.bind("w", read_only(other.data(), f32, 3, 8));
+  CHECK(sum() == 32.0f);
+}
+
+TEST_CASE("a weight that is loaded leaves its memory to results") {
+  auto session = host(1).load(product());
+  std::vector<float> x(8, 1.0f), memory(24, 2.0f);
+  session.load_weight("w", read_only(memory.data(), f32, 3, 8));
+  session.bind("x", read_only(x.data(), f32, 1, 8)).into("y", writable(memory.data(), f32, 1, 3)).run();
+  CHECK(memory[0] == 16.0f);
+  session.run();
+  CHECK(memory[2] == 16.0f);
+}
+
+TEST_CASE("a loaded weight is read in the form it was loaded in, by windows and batches too") {
+  graph g("window");
+  const value x = g.input("x", f32, {2, 5, 8});
+  g.output("y", dsl::matmul_t(dsl::slice(x, 1, 1, 3), g.weight("w", f32, {3, 8})));
+  auto session = host(1).load(compile(g, targets::host));
+  const std::vector<float> xs(80, 1.0f);
+  {
+    const std::vector<float> gone(24, 2.0f);
+    CHECK(!session.load_weight("w", read_only(gone.data(), f32, 3, 8)));
+  }
+  session.bind("x", read_only(xs.data(), f32, 2, 5, 8)).run();
+  for (int i = 0; i < 18; ++i) CHECK(floats(session.result("y"))[i] == 16.0f);
+}
+
+TEST_CASE("an input with the name of another entry's weight is what is bound") {
+  auto executor = host(1).make_executor();
+  executor.add_entry("weight", product());
+  graph g("input");
+  g.output("y", dsl::matmul_t(g.input("x", f32, {1, 8}), g.input("w", f32, {3, 8})));
+  run::host::entry& e = executor.add_entry("input", compile(g, targets::host));
+  const std::vector<float> x(8, 1.0f), loaded(24, 2.0f), bound(24, 3.0f);
+  executor.load_weight("w", read_only(loaded.data(), f32, 3, 8));
+  e.bind("x", read_only(x.data(), f32, 1, 8)).bind("w", read_only(bound.data(), f32, 3, 8)).run();
+  CHECK(floats(e.result("y"))[0] == 24.0f);
 }

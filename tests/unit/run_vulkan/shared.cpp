@@ -58,3 +58,29 @@ TEST_CASE("a weight that does not fit is refused before it is read") {
     CHECK(message_of([&] { session.run(); }) == "run: weight \"w\" is not bound");
   });
 }
+
+TEST_CASE("the latest of loading and lending a weight holds") {
+  on_each_device([](const run::vulkan::device& d) {
+    auto session = d.load(compile(scaled(), d.target()));
+    const float one[4]{1, 1, 1, 1}, two[4]{2, 2, 2, 2}, three[4]{3, 3, 3, 3};
+    session.bind("x", read_only(one, f32, 4));
+    const auto product = [&] {
+      session.run();
+      return *static_cast<const float*>(session.result("y").data);
+    };
+    session.bind("w", read_only(one, f32, 4));
+    CHECK(product() == 1);
+    for (const auto* w : {two, three}) {
+      session.load_weight("w", read_only(w, f32, 4));
+      CHECK(product() == w[0]);
+      session.bind("w", read_only(one, f32, 4));
+      CHECK(product() == 1);
+    }
+    session.bind("w", read_only(two, f32, 4));
+    session.load_weight("w", read_only(three, f32, 4));
+    CHECK(product() == 3);
+    session.load_weight("w", read_only(two, f32, 4));
+    session.bind("w", read_only(one, f32, 4));
+    CHECK(product() == 1);
+  });
+}

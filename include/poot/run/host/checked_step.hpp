@@ -69,7 +69,7 @@ class checked_step : public step {
   }
 
  private:
-  run_context context(const run_context& c) const { return {alone_, memory_, c.counts, c.shared, c.threads, c.ranks, c.digest}; }
+  run_context context(const run_context& c) const { return {alone_, memory_, c.counts, c.loaded, c.threads, c.ranks, c.digest}; }
 
   /// Memory of its own for every member, and for what no other kernel needs in memory: the constants of a body.
   void place(const run_context& c) {

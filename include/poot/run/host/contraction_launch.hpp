@@ -50,9 +50,8 @@ class contraction_run {
 
  private:
   /// The weight of a contraction in interleaved form, or null: another contraction may have it in another form.
-  static stored_weight* interleaved(const run_context& c, const contraction_head& h) {
-    if (!ir::is_named_leaf(c.program.graph[h.b].kind)) return nullptr;
-    stored_weight* const w = c.shared.find_weight(c.program.graph.name_of(h.b));
+  static const stored_weight* interleaved(const run_context& c, const contraction_head& h) {
+    const stored_weight* const w = c.loaded[h.b];
     interleaved_form form;
     return w && w->interleaved.data() && contracts_over(c.program.graph, h.id, form) && w->form == form ? w : nullptr;
   }
@@ -118,7 +117,7 @@ class contraction_run {
           a_first += at * a_.batch_stride[i];
           b_first += at * b_[h].batch_stride[i];
         }
-        of_entry.push_back(source(b_[h], step_.heads()[h].transposed, b_first));
+        of_entry.push_back(weights_[h] ? sources_[h] : source(b_[h], step_.heads()[h].transposed, b_first));
       }
       step_.run({a_.rows, a_first, entry}, of_entry, a_, to_, c.threads);
     }, c.threads);
@@ -222,7 +221,7 @@ class contraction_run {
   contraction_step step_;
   region_bindings tail_;
   contraction_step::target to_;
-  vec<stored_weight*> weights_;  ///< per contraction
+  vec<const stored_weight*> weights_;  ///< per contraction
   tensor_type result_{};
   operand_walk a_{};
   vec<operand_walk> b_;          ///< of matmuls

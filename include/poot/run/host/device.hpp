@@ -21,7 +21,7 @@ class session {
       : executor_(std::make_unique<executor>(threads)), entry_(&executor_->add_entry("main", std::move(p), options)) {}
 
   const plan::program_view& program() const { return entry_->program(); }
-  /// Lends memory for an input, a weight or a state until the next call for that name.
+  /// Lends memory for an input, a weight or a state until the next call for that name, `load_weight` included.
   session& bind(std::string_view name, const buffer& b) {
     entry_->bind(name, b);
     return *this;
@@ -31,7 +31,8 @@ class session {
     entry_->into(name, b);
     return *this;
   }
-  /// Gives a weight once, laid out for the contractions that read it. Returns whether its memory must stay valid.
+  /// Gives a weight, laid out for the contractions that read it, until the next call for that name. Returns whether its
+  /// memory must stay valid until then.
   bool load_weight(std::string_view name, const buffer& b) { return executor_->load_weight(name, b); }
   void run() { entry_->run(); }
   /// Where a result lies after a run, with its concrete type.

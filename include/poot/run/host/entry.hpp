@@ -18,7 +18,8 @@ class entry {
  public:
   entry(plan::program planned, shared_memory& shared, pool& threads, const load_options& options = {})
       : program_(std::move(planned)), view_(program_.view_of()), shared_(shared), threads_(threads), bound_(view_),
-        memory_(view_.graph.size(), nullptr), arena_(view_.arena_bytes), tables_(view_.table_bytes) {
+        memory_(view_.graph.size(), nullptr), loaded_(view_.graph.size(), nullptr), given_at_(view_.graph.size(), 0),
+        arena_(view_.arena_bytes), tables_(view_.table_bytes) {
     if (view_.planned_for.kind != backend::host)
       fail(text{} << "load: the program is planned for " << name(view_.planned_for.kind) << ", this device is the host");
     if (!view_.refused.empty())
@@ -49,9 +50,12 @@ class entry {
 
   const plan::program_view& program() const { return view_; }
 
-  /// Lends memory for an input, a weight or a state until the next call for that name.
+  /// Lends memory for an input, a weight or a state until the next call for that name, `load_weight` included.
   entry& bind(std::string_view name, const buffer& b) {
-    bound_.lend(name, b);
+    const uint32 id = bound_.lend(name, b);
+    given_at_[id] = shared_.loads();
+    if (loaded_[id]) settled_ = false;
+    loaded_[id] = nullptr;
     return *this;
   }
   /// Lends memory for a result. A result without is kept in memory of the entry.
@@ -83,7 +87,7 @@ class entry {
   }
 
  private:
-  run_context context() { return {view_, memory_, bound_.counts(), shared_, threads_, ranks_, digest_}; }
+  run_context context() { return {view_, memory_, bound_.counts(), loaded_, threads_, ranks_, digest_}; }
 
   void run_steps() {
     const float_environment ieee;
@@ -145,7 +149,7 @@ class entry {
   }
   void read_source(std::string_view name) {
     stored_weight& w = shared_.weight(name);
-    if (w.released) fail(text{} << "add_entry: weight \"" << name << "\" was loaded before this entry, which reads it in another way");
+    if (w.released()) fail(text{} << "add_entry: weight \"" << name << "\" was loaded before this entry, which reads it in another way");
     w.reads_source = true;
   }
 
@@ -222,22 +226,26 @@ class entry {
     return false;
   }
 
-  /// Weights that were loaded need no binding.
-  void bind_loaded_weights() {
-    if (weights_bound_) return;
-    weights_bound_ = true;
+  /// Takes the weights that were loaded after they were bound.
+  void take_loaded_weights() {
+    if (loads_taken_ == shared_.loads()) return;
     for (uint32 id = 0; id < view_.graph.size(); ++id) {
-      if (view_.graph[id].kind != ir::op::weight || bound_.leaf(id).data) continue;
-      const stored_weight* w = shared_.find_weight(view_.graph.name_of(id));
-      if (w && w->source.data) bound_.lend(view_.graph.name_of(id), w->source);
-      else weights_bound_ = false;
+      if (view_.graph[id].kind != ir::op::weight) continue;
+      const stored_weight* const w = shared_.find_weight(view_.graph.name_of(id));
+      if (w->loaded_at <= given_at_[id]) continue;
+      if (w->released()) bound_.provide(id, w->source.type);
+      else bound_.lend(view_.graph.name_of(id), w->source);
+      given_at_[id] = w->loaded_at;
+      loaded_[id] = w;
+      settled_ = false;
     }
+    loads_taken_ = shared_.loads();
   }
 
   /// Resolves memory and prepares the steps when a binding has changed: all of them when memory has, else those that
   /// follow the dynamic extents.
   void settle() {
-    bind_loaded_weights();
+    take_loaded_weights();
     const bindings::change changed = bound_.settle();
     if (!changed.anything && settled_) return;
     const bool all = changed.memory || !settled_;
@@ -317,12 +325,14 @@ class entry {
   bindings bound_;
   overlap_check overlaps_;
   vec<char*> memory_, results_;
+  vec<const stored_weight*> loaded_;  ///< per equation: a weight as it was loaded, null for one that is lent
+  vec<uint64> given_at_;              ///< per equation: how many loads there were at the call that holds
   storage arena_, tables_, saved_, inner_;
   std::vector<storage> own_results_;
   std::vector<std::unique_ptr<step>> steps_;
   vec<uint8> follows_counts_;   ///< per step: whether a value of a dynamic type passes through it
+  uint64 loads_taken_ = 0;      ///< how many loads there were at the last run
   bool settled_ = false;        ///< everything is prepared for what is bound
-  bool weights_bound_ = false;  ///< every weight is bound or loaded
 };
 
 }  // namespace poot::run::host

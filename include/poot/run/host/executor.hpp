@@ -36,8 +36,8 @@ class executor {
     return *at->second;
   }
 
-  /// Gives every entry its weight `name`, interleaved where they contract over it; add the entries first. Returns whether
-  /// `b.data` must stay valid; else the caller may release it.
+  /// Gives every entry its weight `name`, interleaved where they contract over it; add the entries first. For each entry the
+  /// latest call holds, this one or its `bind`. Returns whether `b.data` must stay valid; else the caller may release it.
   bool load_weight(std::string_view name, const buffer& b) { return shared_->load(name, b, *threads_); }
 
   bool has_weight(std::string_view name) const { return shared_->find_weight(name) != nullptr; }

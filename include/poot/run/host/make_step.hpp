@@ -15,7 +15,7 @@ namespace poot::run::host {
 /// In poot::precompiled.
 template <uint64 Layout>
 std::unique_ptr<step> precompiled_step(const plan::program_view& p, const plan::launch& l);
-inline constexpr uint64 step_layout = mix(plan::program_layout, layout_of<run_context, shared_memory, pool>);
+inline constexpr uint64 step_layout = mix(plan::program_layout, layout_of<run_context, stored_weight, pool>);
 
 inline std::unique_ptr<step> make_step(const plan::program_view& p, const plan::launch& l) {
 #ifdef POOT_PRECOMPILED

@@ -94,15 +94,17 @@ inline bool contracts_over(const ir::graph_view& g, uint32 id, interleaved_form&
   return true;
 }
 
-/// A weight by name. `source` is the caller's memory: it must stay valid while `reads_source`.
+/// A weight by name. `source` is the caller's memory: it must stay valid where an entry reads it.
 struct stored_weight {
   buffer source{};
   interleaved_form form{};
   bool wants_form = false;    ///< an entry contracts over it
   bool reads_source = false;  ///< an entry reads the rows as they are
-  bool released = false;      ///< loaded, and `source` may be gone
+  uint64 loaded_at = 0;       ///< the number of its latest load; 0: it was never loaded
   storage interleaved{};
 
+  /// Whether `source` may be gone.
+  bool released() const { return loaded_at > 0 && !reads_source; }
   int64 matrix_bytes() const { return interleaved_bytes(source.type.element, form.n, form.k); }
   weights matrix(int64 number) const {
     return {source.type.element, form.n, form.k,
@@ -129,19 +131,21 @@ class shared_memory {
     w->source = b;
     if (w->wants_form) {
       const interleaved_form& f = w->form;
-      w->interleaved = storage(w->matrix_bytes() * f.count);
+      if (!w->interleaved.data()) w->interleaved = storage(w->matrix_bytes() * f.count);
       const int64 all = groups(f.n), source_bytes = byte_size(b.type.element, f.n * f.k);
       threads.parallel(f.count * all, [&](int64 begin, int64 end, int) {
         for (int64 i = begin; i < end; ++i)
           interleave(b.type.element, f.n, f.k, static_cast<const uint8*>(b.data) + i / all * source_bytes, f.order, 0,
                      w->interleaved.data() + i / all * w->matrix_bytes(), i % all, i % all + 1);
       });
-      w->released = !w->reads_source;
-      return w->reads_source;
+    } else {
+      w->reads_source = true;
     }
-    w->reads_source = true;
-    return true;
+    w->loaded_at = ++loads_;
+    return w->reads_source;
   }
+  /// How many weights were loaded, one as often as it was.
+  uint64 loads() const { return loads_; }
 
   /// The memory of a state, zero when first asked for.
   storage& state(std::string_view name, int64 bytes) {
@@ -161,6 +165,7 @@ class shared_memory {
  private:
   shared_names names_;
   std::map<std::string, stored_weight> weights_;
+  uint64 loads_ = 0;
   std::map<std::string, storage> states_;
 };
 

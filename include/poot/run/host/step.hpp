@@ -14,7 +14,7 @@ struct run_context {
   plan::program_view program;
   const vec<char*>& memory;  ///< per equation: where its value lies, null where it has no place
   const extent_counts& counts;
-  shared_memory& shared;
+  const vec<const stored_weight*>& loaded;  ///< per equation: a weight as it was loaded, null for one that is lent
   pool& threads;
   communicator* ranks = nullptr;  ///< of a program that has collectives
   uint64 digest = 0;              ///< of its graph, for other ranks to compare

@@ -24,8 +24,8 @@ class session {
       : executor_(std::make_unique<executor>(std::move(d))), entry_(&executor_->add_entry("main", std::move(p))) {}
 
   const plan::program_view& program() const { return entry_->program(); }
-  /// Lends memory for an input, a weight or a state until the next call for that name. The bytes of a weight or a state are
-  /// taken by the next run, and not looked at again.
+  /// Lends memory for an input, a weight or a state until the next call for that name, `load_weight` included. The bytes of
+  /// a weight or a state are taken by the next run, and not looked at again.
   session& bind(std::string_view name, const buffer& b) {
     entry_->bind(name, b);
     return *this;
@@ -37,7 +37,7 @@ class session {
   }
   /// Memory of the session for an input, with dynamic extents at their bounds: what is bound from here is not copied.
   buffer own_input(std::string_view name) const { return entry_->own_input(name); }
-  /// Gives a weight once. Returns whether its memory must stay valid: it need not.
+  /// Gives a weight until the next call for that name. Returns whether its memory must stay valid: it need not.
   bool load_weight(std::string_view name, const buffer& b) { return executor_->load_weight(name, b); }
   void run() { entry_->run(); }
   /// Where a result lies after a run, with its concrete type; until the next run.

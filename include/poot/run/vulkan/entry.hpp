@@ -19,6 +19,7 @@ class entry {
     own_.resize(view_.graph.size());
     own_results_.resize(view_.graph.outputs.size());
     lent_.resize(view_.graph.size(), 0);
+    given_at_.resize(view_.graph.size(), 0);
     shared_.declare(view_.graph);
     place_leaves();
     place_results();
@@ -37,13 +38,13 @@ class entry {
 
   const plan::program_view& program() const { return view_; }
 
-  /// Lends memory for an input, a weight or a state until the next call for that name. The bytes of a weight or a state
+  /// Lends memory for an input, a weight or a state until the next call for that name, `load_weight` included. The bytes of a weight or a state
   /// are taken by the next run, and not looked at again.
   entry& bind(std::string_view name, const buffer& b) {
-    bound_.lend(name, b);
-    const uint32 id = view_.graph.find_leaf(name);
+    const uint32 id = bound_.lend(name, b);
     if (view_.graph[id].kind == ir::op::input) return *this;
     fresh_.push_back(id);
+    given_at_[id] = shared_.loads();
     if (lent_[id]) return *this;
     lent_[id] = 1;
     unrecorded_ = true;
@@ -192,25 +193,26 @@ class entry {
     }
   }
 
-  /// Weights that were loaded need no binding.
-  void use_loaded_weights() {
-    if (weights_bound_) return;
-    weights_bound_ = true;
+  /// Takes the weights that were loaded after they were bound.
+  void take_loaded_weights() {
+    if (loads_taken_ == shared_.loads()) return;
     for (uint32 id = 0; id < view_.graph.size(); ++id) {
-      if (view_.graph[id].kind != ir::op::weight || memory_.leaves[id]) continue;
-      const shared_memory::loaded_weight* w = shared_.find_weight(view_.graph.name_of(id));
-      if (!w) {
-        weights_bound_ = false;
-        continue;
-      }
+      if (view_.graph[id].kind != ir::op::weight) continue;
+      const shared_memory::loaded_weight* const w = shared_.find_weight(view_.graph.name_of(id));
+      if (!w || w->loaded_at <= given_at_[id]) continue;
       bound_.provide(id, w->type);
+      unrecorded_ = unrecorded_ || memory_.leaves[id] != &w->memory;
       memory_.leaves[id] = &w->memory;
+      given_at_[id] = w->loaded_at;
+      lent_[id] = 0;
+      own_[id] = {};
     }
+    loads_taken_ = shared_.loads();
   }
 
   /// Prepares a run when a binding has changed. Commands are recorded anew only where other memory is bound than before.
   void settle() {
-    use_loaded_weights();
+    take_loaded_weights();
     const bindings::change changed = bound_.settle();
     if (!changed.anything && settled_) return;
     const bool all = changed.memory || changed.results || !settled_;
@@ -303,7 +305,8 @@ class entry {
       const auto bytes = static_cast<size_t>(b.type.bytes());
       if (char* const to = carried_from(i); bytes && b.data != to) std::memcpy(to, b.data, bytes);
     }
-    for (uint32 id : fresh_) own_[id].write(0, bound_.leaf(id).data, bound_.leaf(id).type.bytes());
+    for (uint32 id : fresh_)
+      if (lent_[id]) own_[id].write(0, bound_.leaf(id).data, bound_.leaf(id).type.bytes());
     fresh_.clear();
   }
   void carry_out() {
@@ -350,11 +353,12 @@ class entry {
   vec<char*> written_;          ///< per output: where its bytes end up in the caller's memory, or null
   std::vector<char> table_;     ///< one that is being filled
   vec<uint32> fresh_;           ///< weights and states lent since the last run
-  vec<uint8> lent_;             ///< per weight and state: lent at all
+  vec<uint8> lent_;             ///< per weight and state: what is bound is what was lent
+  vec<uint64> given_at_;        ///< per weight: how many loads there were at the call that holds
+  uint64 loads_taken_ = 0;      ///< how many loads there were at the last run
   mutable std::map<uint32, std::vector<char>> seen_states_;
   bool settled_ = false;        ///< everything is prepared for what is bound
   bool unrecorded_ = true;      ///< other memory is bound than was recorded
-  bool weights_bound_ = false;  ///< every weight is bound or loaded
 };
 
 }  // namespace poot::run::vulkan

@@ -27,8 +27,8 @@ class executor {
     return *at->second;
   }
 
-  /// Copies weight `name` to the device, for every entry; add the entries first. Returns whether `b.data` must stay valid:
-  /// it need not.
+  /// Copies weight `name` to the device, for every entry; add the entries first. For each entry the latest call holds, this
+  /// one or its `bind`. Returns whether `b.data` must stay valid: it need not.
   bool load_weight(std::string_view name, const buffer& b) {
     shared_->load(name, b);
     return false;

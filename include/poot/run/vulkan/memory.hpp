@@ -197,6 +197,7 @@ class shared_memory {
   struct loaded_weight {
     storage memory;
     tensor_type type{};
+    uint64 loaded_at = 0;  ///< the number of its latest load
   };
   /// Copies a weight to the device, for every entry. Throws before anything is read where `b` does not fit what they
   /// declare.
@@ -208,11 +209,14 @@ class shared_memory {
     if (!w.memory) w.memory = storage(context_, declared->bytes(), use::work, (text("weight ") << name).str());
     w.memory.write(0, b.data, b.type.bytes());
     w.type = b.type;
+    w.loaded_at = ++loads_;
   }
+  /// How many weights were loaded, one as often as it was.
+  uint64 loads() const { return loads_; }
   /// Null where nobody has loaded it.
   const loaded_weight* find_weight(std::string_view name) const {
     const auto at = weights_.find(std::string(name));
-    return at == weights_.end() || !at->second.memory ? nullptr : &at->second;
+    return at == weights_.end() || at->second.loaded_at == 0 ? nullptr : &at->second;
   }
 
   /// The memory of a state, zero when first asked for.
@@ -234,6 +238,7 @@ class shared_memory {
   context& context_;
   shared_names names_;
   std::map<std::string, loaded_weight> weights_;
+  uint64 loads_ = 0;
   std::map<std::string, storage> states_;
 };
 
