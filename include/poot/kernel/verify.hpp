@@ -19,11 +19,12 @@ constexpr void check_limits(const kernel& k, const device_caps& caps) {
     fail(text("kernel ") << k.name << ": subgroups of " << k.subgroup << " invocations, the device's are of " << caps.subgroup);
 }
 
-/// Operations whose bits the device does not give.
+/// Operations whose bits no text for the device gives. (Division and square root that it rounds otherwise are written in integers:
+/// emit/glsl.hpp.)
 constexpr void check_exactness(const kernel& k, const body& code, const device_caps& caps) {
   for (uint32 i = 0; i < code.size(); ++i) {
     const opcode c = code[i].code;
-    if ((c == opcode::ffma && !caps.fma_fused) || (c == opcode::fdiv && !caps.div_exact) || (c == opcode::fsqrt && !caps.sqrt_exact))
+    if (c == opcode::ffma && !caps.fma_fused)
       fail(describe(k, code, i) << ": the device rounds it otherwise");
     if ((c == opcode::mma_bf16 && !caps.matrix_bf16) || (c == opcode::mma_f16 && !caps.matrix_f16))
       fail(describe(k, code, i) << ": the device has no matrix unit for it");
