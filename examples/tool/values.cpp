@@ -7,8 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <set>
 #include <sstream>
 
 namespace poot::tool {
@@ -19,14 +22,20 @@ using nlohmann::json;
 
 [[noreturn]] void refuse(const std::string& name, const std::string& why) { fail(text{} << "case: \"" << name << "\": " << why); }
 
+/// A tensor of a case holds at most this many elements.
+constexpr int64 most_elements = int64{1} << 26;
+
 tensor_type read_type(const json& spec, const std::string& name) {
   if (!spec.is_object() || !spec.contains("dtype") || !spec.contains("shape")) refuse(name, "needs dtype and shape");
   tensor_type t;
   if (!find_dtype(spec["dtype"].get<std::string>(), t.element)) refuse(name, "unknown dtype");
+  int64 count = 1;
   for (const json& e : spec["shape"]) {
     if (t.rank == max_rank) refuse(name, "has more than 6 axes");
     if (!e.is_number_integer() || e.get<int64>() < 0) refuse(name, "an extent is no count");
     t.extents[t.rank++] = extent(e.get<int64>());
+    if (__builtin_mul_overflow(count, e.get<int64>(), &count) || count > most_elements)
+      refuse(name, "has more than " + std::to_string(most_elements) + " elements");
   }
   return t;
 }
@@ -46,6 +55,7 @@ uint64 number_bits(const json& v, dtype t, const std::string& name) {
   if (is_float(t)) return ir::evaluate(ir::op::cast, dtype::f64, t, ieee::to_bits(v.get<double>()));
   if (!v.is_number_integer()) refuse(name, "data of an integer type holds a fraction");
   const int64 whole = v.get<int64>();
+  if (v.is_number_unsigned() && whole < 0) refuse(name, "a number does not fit its dtype");
   const uint64 bits = ir::detail::store_integer(t, static_cast<uint64>(whole));
   if (ir::detail::load_integer(t, bits) != whole) refuse(name, "a number does not fit its dtype");
   return bits;
@@ -59,35 +69,66 @@ double unit(uint64 seed, uint64 i) {
   return static_cast<double>((s ^ (s >> 31)) >> 11) * 0x1p-53;
 }
 
-/// `normal seed=7 scale=1` and the like.
-void fill(ir::tensor& t, const std::string& recipe, const std::string& name) {
-  if (is_packed(t.type.element)) refuse(name, "a packed tensor cannot be filled by a recipe");
-  std::istringstream words(recipe);
-  std::string kind, word;
-  words >> kind;
-  double seed = 0, scale = 1, lo = 0, hi = 1, value = 0;
-  while (words >> word) {
+/// A recipe in words: a kind, a number for `constant`, and numbers with names.
+struct recipe {
+  std::string kind;
+  uint64 seed = 0;
+  double scale = 1, lo = 0, hi = 1, value = 0;
+};
+
+template <class Number>
+Number number_in(const std::string& word, size_t first, const std::string& name) {
+  Number n{};
+  const char* const end = word.data() + word.size();
+  const auto [stop, failed] = std::from_chars(word.data() + first, end, n);
+  if (failed != std::errc{} || stop != end) refuse(name, "no number in the recipe: " + word);
+  return n;
+}
+
+recipe read_recipe(const std::string& whole, const std::string& name) {
+  std::istringstream words(whole);
+  recipe r;
+  words >> r.kind;
+  const std::set<std::string> named = r.kind == "normal"                           ? std::set<std::string>{"seed", "scale"}
+                                      : r.kind == "uniform" || r.kind == "randint" ? std::set<std::string>{"seed", "lo", "hi"}
+                                                                                   : std::set<std::string>{};
+  std::set<std::string> given;
+  for (std::string word; words >> word;) {
     const size_t sign = word.find('=');
     const std::string key = sign == std::string::npos ? "" : word.substr(0, sign);
-    const double number = std::strtod(word.c_str() + (sign == std::string::npos ? 0 : sign + 1), nullptr);
-    if (key.empty()) value = number;
-    else if (key == "seed") seed = number;
-    else if (key == "scale") scale = number;
-    else if (key == "lo") lo = number;
-    else if (key == "hi") hi = number;
-    else refuse(name, "unknown word in recipe: " + word);
+    if ((key.empty() ? sign != std::string::npos || r.kind != "constant" : !named.count(key)) || !given.insert(key).second)
+      refuse(name, "unknown word in recipe: " + word);
+    if (key.empty()) r.value = number_in<double>(word, 0, name);
+    else if (key == "seed") r.seed = number_in<uint64>(word, sign + 1, name);
+    else (key == "scale" ? r.scale : key == "lo" ? r.lo : r.hi) = number_in<double>(word, sign + 1, name);
   }
-  const uint64 s = static_cast<uint64>(seed);
+  if (r.kind == "constant" && given.empty()) refuse(name, "a constant recipe needs a number");
+  if (r.kind != "constant" && r.kind != "arange" && named.empty()) refuse(name, "unknown recipe: " + whole);
+  if (!std::isfinite(r.scale) || !std::isfinite(r.lo) || !std::isfinite(r.hi) || !(r.lo <= r.hi))
+    refuse(name, "a recipe takes finite numbers, and lo at most hi: " + whole);
+  return r;
+}
+
+/// `normal seed=7 scale=1` and the like.
+void fill(ir::tensor& t, const std::string& whole, const std::string& name) {
+  if (is_packed(t.type.element)) refuse(name, "a packed tensor cannot be filled by a recipe");
+  const recipe r = read_recipe(whole, name);
   for (uint64 i = 0; i < t.bits.size(); ++i) {
-    double v;
-    if (kind == "normal") v = scale * std::sqrt(-2 * std::log(1 - unit(s, 2 * i))) * std::cos(2 * 3.14159265358979323846 * unit(s, 2 * i + 1));
-    else if (kind == "uniform") v = lo + (hi - lo) * unit(s, i);
-    else if (kind == "randint") v = lo + std::floor(unit(s, i) * (hi - lo));
-    else if (kind == "arange") v = static_cast<double>(i);
-    else if (kind == "constant") v = value;
-    else refuse(name, "unknown recipe: " + recipe);
+    double v = r.value;
+    if (r.kind == "normal")
+      v = r.scale * std::sqrt(-2 * std::log(1 - unit(r.seed, 2 * i))) * std::cos(2 * 3.14159265358979323846 * unit(r.seed, 2 * i + 1));
+    else if (r.kind == "uniform") v = r.lo + (r.hi - r.lo) * unit(r.seed, i);
+    else if (r.kind == "randint") v = r.lo + std::floor(unit(r.seed, i) * (r.hi - r.lo));
+    else if (r.kind == "arange") v = static_cast<double>(i);
     t.bits[i] = ir::evaluate(ir::op::cast, dtype::f64, t.type.element, ieee::to_bits(v));
   }
+}
+
+uint64 bits_in(const json& v, dtype t, const std::string& name) {
+  const int width = t == dtype::boolean ? 1 : is_packed(t) ? 8 : 8 * static_cast<int>(row(t).block_bytes);
+  if (!v.is_number_unsigned() || (width < 64 && v.get<uint64>() >> width))
+    refuse(name, "bits holds something that is no number of " + std::to_string(width) + " bits");
+  return v.get<uint64>();
 }
 
 bool is_nan_of(dtype t, uint64 bits) { return is_float(t) && is_nan_bits(format_of(t), bits); }
@@ -164,7 +205,14 @@ ir::tensor read_tensor(const json& spec, const std::string& name) {
     refuse(name, "holds " + std::to_string(list.size()) + " values, and " + type_name(t.type) + " has " + std::to_string(t.bits.size()));
   if (!as_bits && is_packed(element)) refuse(name, "a packed tensor is given by its bytes, as bits");
   size_t i = 0;
-  for (const json& v : list) t.bits[i++] = as_bits ? v.get<uint64>() : number_bits(v, element, name);
+  for (const json& v : list) t.bits[i++] = as_bits ? bits_in(v, element, name) : number_bits(v, element, name);
+  return t;
+}
+
+ir::tensor read_expected(const json& spec, const std::string& name) {
+  ir::tensor t = read_tensor(spec, name);
+  if (is_packed(t.type.element) && (spec.contains("max_ulp") || spec.contains("rtol") || spec.contains("atol")))
+    refuse(name, "a packed tensor is compared byte by byte, without a tolerance");
   return t;
 }
 
@@ -176,21 +224,24 @@ std::string compare_bits(const ir::tensor& want, const ir::tensor& got, const st
 }
 
 std::string compare(const json& spec, const ir::tensor& got, const std::string& name) {
-  const ir::tensor want = read_tensor(spec, name);
+  const ir::tensor want = read_expected(spec, name);
   const std::string types = compare_types(want, got, name);
   if (!types.empty()) return types;
   const dtype t = want.type.element;
   const bool with_ulp = spec.contains("max_ulp"), with_tolerance = spec.contains("rtol") || spec.contains("atol");
-  if (is_packed(t) || (!with_ulp && !with_tolerance)) {
+  if (!with_ulp && !with_tolerance) {
     if (spec.contains("bits")) return compare_words(want, got, name, [](uint64 a, uint64 b) { return a == b; });
     return compare_bits(want, got, name);
   }
-  const int64 ulp = spec.value("max_ulp", int64{0});
+  const uint64 ulp = spec.value("max_ulp", uint64{0});
   const double rtol = spec.value("rtol", 0.0), atol = spec.value("atol", 0.0);
   return compare_words(want, got, name, [&](uint64 a, uint64 b) {
     if (is_nan_of(t, a) || is_nan_of(t, b)) return is_nan_of(t, a) && is_nan_of(t, b);
     if (!is_finite_of(t, a) || !is_finite_of(t, b)) return a == b;
-    if (with_ulp) return std::abs(place_of(t, a) - place_of(t, b)) <= ulp;
+    if (with_ulp) {
+      const int64 at_a = place_of(t, a), at_b = place_of(t, b);
+      return (at_a < at_b ? static_cast<uint64>(at_b) - static_cast<uint64>(at_a) : static_cast<uint64>(at_a) - static_cast<uint64>(at_b)) <= ulp;
+    }
     return std::fabs(value_of(t, b) - value_of(t, a)) <= atol + rtol * std::fabs(value_of(t, a));
   });
 }

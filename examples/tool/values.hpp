@@ -12,6 +12,9 @@ namespace poot::tool {
 /// The tensor that `spec` describes; `name` stands in errors. Throws `error` where the description is not one.
 ir::tensor read_tensor(const nlohmann::json& spec, const std::string& name);
 
+/// The same of an expectation, whose tolerance must be one that its type takes.
+ir::tensor read_expected(const nlohmann::json& spec, const std::string& name);
+
 /// What keeps `got` from meeting the expectation `spec`, in one sentence; empty where it meets it.
 std::string compare(const nlohmann::json& spec, const ir::tensor& got, const std::string& name);
 

@@ -1,5 +1,6 @@
 // The runner must fail where a case does not hold: each test here starts from a case that passes and breaks it.
 #include "../../../examples/tool/case.cpp"
+#include "../../../examples/tool/case_form.cpp"
 #include "../../../examples/tool/interpreter_executor.cpp"
 #include "../../../examples/tool/values.cpp"
 
@@ -151,6 +152,7 @@ TEST_CASE("a refusal must come where it is expected, and name what it must") {
   c["error"] = {"mul", "a word that is not there"};
   CHECK(fails_with(c, "does not name"));
   c.erase("error");
+  c["expect"] = good()["expect"];
   CHECK(fails_with(c, "was refused"));
 }
 
@@ -216,6 +218,89 @@ TEST_CASE("a plan is checked where an executor plans, and named as not checked w
   CHECK(run_planned(c, 1, false).outcome == verdict::fail);
 }
 
+TEST_CASE("a case that would check nothing, or that is written wrong, fails and says what is wrong") {
+  const json g = good();
+  const auto with = [&](const char* key, json value) {
+    json c = g;
+    c[key] = std::move(value);
+    return c;
+  };
+  const auto in_y = [&](const char* key, json value) {
+    json c = g;
+    c["expect"]["y"].erase("exact");
+    c["expect"]["y"][key] = std::move(value);
+    return c;
+  };
+  json c = g;
+  c["expct"] = c["expect"];
+  CHECK(fails_with(c, "there is no key \"expct\" in a case"));
+  CHECK(fails_with(c, "poot_case_"));  // the file
+  c.erase("expct");
+  c.erase("expect");
+  CHECK(fails_with(c, "checks nothing"));
+  c["plan"] = json::object();
+  CHECK(fails_with(c, "checks nothing"));
+  c["plan"]["dispatches_at_most"] = 1;
+  CHECK(run(c).outcome == verdict::skip);  // no executor here plans
+  CHECK(run_planned(c, 1, false).outcome == verdict::pass);
+  CHECK(run_planned(c, 2, false).outcome == verdict::fail);
+  c.erase("plan");
+  c.erase("inputs");
+  c["runs"] = json::array();
+  CHECK(fails_with(c, "\"runs\" must be a list that is not empty"));
+  c["runs"] = {{{"inputs", g["inputs"]}}};
+  CHECK(fails_with(c, "checks nothing"));
+  c["error"] = "mul";
+  CHECK(fails_with(c, "was accepted"));
+  CHECK(fails_with(with("runs", {g}), "\"inputs\" and \"expect\" stand in each"));
+  CHECK(fails_with(with("expect", json::object()), "\"expect\" must be"));
+  for (const json& error : {json::array(), json(5), json(""), json::array({"mul", 5})}) CHECK(fails_with(with("error", error), "\"error\" must be"));
+  CHECK(fails_with(with("plan", {{"dispatches_at_most", -1}}), "\"dispatches_at_most\" must be"));
+  CHECK(fails_with(with("plan", {{"dispatches", 1}}), "there is no key \"dispatches\" in \"plan\""));
+  CHECK(fails_with(in_y("ulp", 1), "there is no key \"ulp\" in expected \"y\""));
+  for (const json& ulp : {json(-1), json(1e300), json("1")}) CHECK(fails_with(in_y("max_ulp", ulp), "\"max_ulp\" of expected \"y\""));
+  for (const char* key : {"rtol", "atol"}) CHECK(fails_with(in_y(key, -0.5), std::string(key) + "\" of expected \"y\""));
+  CHECK(fails_with(in_y("bits", {1, 2, 3}), "needs one of data, bits and fill"));
+  c = in_y("max_ulp", 0);
+  c["expect"]["y"]["exact"] = true;
+  CHECK(fails_with(c, "is met exactly, or within"));
+  c = g;
+  c["error"] = "x";
+  c["inputs"]["x"]["data"][0] = "zz";
+  CHECK(fails_with(c, "\"zz\" is no number"));  // not the refusal of the graph
+  std::string twice = g.dump();
+  twice.insert(1, "\"expect\":{},");
+  CHECK(run_text(twice).why.find("key \"expect\" stands there twice") != std::string::npos);
+}
+
+TEST_CASE("numbers of a tensor that do not fit, and recipes that are none, are refused") {
+  const auto refusal = [](const char* dtype, json shape, const char* key, json value) {
+    const json spec = {{"dtype", dtype}, {"shape", std::move(shape)}, {key, std::move(value)}};
+    try {
+      (void)read_tensor(json::parse(spec.dump()), "x");
+    } catch (const error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const auto says = [](const std::string& what, const char* part) {
+    INFO(what);
+    return what.find(part) != std::string::npos;
+  };
+  CHECK(refusal("f32", {1}, "bits", {4294967295u}).empty());
+  for (const json& b : {json(-1), json(uint64{1} << 40), json(0.5)}) CHECK(says(refusal("f32", {1}, "bits", json::array({b})), "no number of 32 bits"));
+  CHECK(says(refusal("q4_0", {32}, "bits", json(std::vector<int>(18, 256))), "no number of 8 bits"));
+  CHECK(says(refusal("i32", {1}, "data", {18446744073709551615u}), "does not fit"));
+  CHECK(says(refusal("f32", {1000000000, 1000000000}, "data", {1}), "more than 67108864 elements"));
+  CHECK(says(refusal("f32", {1000000000000}, "fill", "constant 3"), "more than 67108864 elements"));
+  for (const char* good : {"normal", "normal seed=3 scale=1e3", "uniform seed=18446744073709551615 lo=-1 hi=-1", "randint", "arange", "constant -3.5", "constant nan"})
+    CHECK(refusal("f32", {2}, "fill", good).empty());
+  for (const char* bad : {"normal seed=x", "normal seed=-1", "normal seed=18446744073709551616", "normal scale=1e400", "normal scale=inf", "normal lo=1", "normal 3",
+                          "normal seed=1 seed=2", "uniform lo=5 hi=1", "uniform lo=-inf hi=inf", "constant", "constant 3 4", "constant 3x", "constant x=3", "arange 4",
+                          "other", "", "  "})
+    CHECK(says(refusal("f32", {2}, "fill", bad), "case: \"x\": "));
+}
+
 TEST_CASE("weight files are read, compared, and refused") {
   json c;
   c["name"] = "file";
@@ -233,6 +318,13 @@ TEST_CASE("weight files are read, compared, and refused") {
   CHECK(fails_with(c, "w[1]"));
   c["file"]["hex"] = hex.substr(0, hex.size() - 2);
   CHECK(fails_with(c, "was refused"));
+  for (const char* bad : {"474", "zz", "0x"}) {
+    c["file"]["hex"] = bad;
+    CHECK(fails_with(c, "\"hex\" must be pairs of hexadecimal digits"));
+  }
+  c["file"]["hex"] = hex;
+  c["inputs"] = json::object();
+  CHECK(fails_with(c, "a case of a file has no \"inputs\""));
 }
 
 TEST_CASE("skips a graph with collectives, and says why") {
