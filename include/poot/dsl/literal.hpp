@@ -5,6 +5,8 @@
 #include <poot/core/decimal.hpp>
 #include <poot/dsl/apply.hpp>
 
+#include <limits>
+
 namespace poot::dsl {
 
 template <dtype T, uint64 Bits>
@@ -37,10 +39,32 @@ constexpr encoded encode(dtype t, double v) {
   e.fits = e.fits && static_cast<double>(whole) == v;
   return e;
 }
+constexpr encoded encode(dtype t, uint64 v) {
+  if (v <= 0x7fffffffffffffffu) return encode(t, static_cast<int64>(v));
+  return is_float(t) ? encoded{round_bits(format_of(t), false, v, 0), true} : encoded{};
+}
+/// The first 64 binary digits, and whether any follow, are what is rounded.
+constexpr encoded encode(dtype t, long double v) {
+  const bool negative = v < 0;
+  long double m = negative ? -v : v;
+  if (!is_float(t)) {
+    if (!(m < 0x1p33L)) return {};
+    encoded e = encode(t, static_cast<double>(v));
+    e.fits = e.fits && static_cast<long double>(static_cast<double>(v)) == v;
+    return e;
+  }
+  if (!(m > 0) || m > std::numeric_limits<long double>::max()) return encode(t, static_cast<double>(v));
+  int exponent = 0;
+  for (; m >= 0x1p64L; m /= 2) ++exponent;
+  for (; m < 0x1p63L; m *= 2) --exponent;
+  const uint64 digits = static_cast<uint64>(m);
+  return {round_bits(format_of(t), negative, digits, exponent, m != static_cast<long double>(digits)), true};
+}
 template <class Number>
   requires std::is_arithmetic_v<Number>
 constexpr encoded encode(dtype t, Number v) {
   if constexpr (std::is_floating_point_v<Number>) return encode(t, static_cast<double>(v));
+  else if constexpr (std::is_unsigned_v<Number>) return encode(t, static_cast<uint64>(v));
   else return encode(t, static_cast<int64>(v));
 }
 

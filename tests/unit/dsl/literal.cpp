@@ -25,6 +25,12 @@ constexpr poot::dsl::encoded encode(poot::dtype t, auto v) { return poot::dsl::e
 static_assert(encode(bf16, 0.1).bits == 0x3dcd && encode(f16, 0.1).bits == 0x2e66 && encode(f64, 0.5).bits == 0x3fe0000000000000);
 static_assert(encode(i32, -1).bits == 0xffffffff && encode(i32, -1).fits && !encode(u32, -1).fits && !encode(i32, 0.5).fits);
 static_assert(encode(poot::i8, -128).fits && !encode(poot::i8, 128).fits && !encode(poot::boolean, 2).fits && encode(f32, 3).bits == 0x40400000);
+// Beyond int64, and with more digits than a double has: rounded once, or refused.
+static_assert(encode(f32, 18446744073709551615ull).bits == 0x5f800000 && encode(f64, 9223372036854775809ull).bits == 0x43e0000000000000);
+static_assert(!encode(i32, 18446744073709551615ull).fits && !encode(u32, 18446744071562067968ull).fits && encode(u32, 4294967295ull).fits);
+static_assert(!encode(i32, 1.0L + 0x1p-60L).fits && !encode(i32, 1e4000L).fits && encode(i32, -3.0L).bits == 0xfffffffd);
+static_assert(encode(f32, 1.0L + 0x1p-24L + 0x1p-60L).bits == 0x3f800001 && encode(f32, -(1.0L + 0x1p-24L)).bits == 0xbf800000);
+static_assert(encode(f64, 0x1p-1074L).bits == 1 && encode(f32, 1e4000L).bits == 0x7f800000 && encode(f64, -0.0L).bits == 0x8000000000000000u);
 
 constexpr auto x = poot::input<"x", f32, 3>;
 constexpr auto h = poot::input<"h", bf16, 3>;
@@ -75,6 +81,8 @@ TEST_CASE("what would lose value is refused") {
   CHECK(three_callers::refusal([&] { (void)(n + 2); }) == "");
   CHECK(three_callers::refusal([&] { (void)(n + poot::number<0.5>); }) == "number: i32 cannot hold this value");
   CHECK(three_callers::refusal([&] { (void)poot::constant<poot::u8>(256); }) == "constant: u8 cannot hold this value");
+  CHECK(three_callers::refusal([&] { (void)poot::constant<i32>(18446744073709551615ull); }) == "constant: i32 cannot hold this value");
+  CHECK(three_callers::refusal([&] { (void)(n + poot::number<9223372036854775808ull>); }) == "number: i32 cannot hold this value");
 }
 
 TEST_CASE("equal numbers are one constant") {
