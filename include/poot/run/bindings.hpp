@@ -12,7 +12,9 @@ namespace poot::run {
 class bindings {
  public:
   explicit bindings(const plan::program_view& p) : p_(p), leaves_(p.graph.size()), results_(p.graph.outputs.size()), elsewhere_(p.graph.size(), 0),
-        kept_(p.graph.size(), 0) {}
+        kept_(p.graph.size(), 0) {
+    if (p.graph.symbols.size() > max_symbols) refuse_symbols();
+  }
 
   /// Lends `b` for the input, weight or state called `name`. Returns which leaf that is.
   uint32 lend(std::string_view name, const buffer& b) {
@@ -42,10 +44,12 @@ class bindings {
     kept_[id] = changed_ = moved_ = true;
     changed_leaves_.push_back(id);
   }
-  /// Lends `b` for the result called `name`.
+  /// Lends `b` for the result called `name`, which no state takes.
   void lend_result(std::string_view name, const buffer& b) {
     for (uint32 k = 0; k < p_.graph.outputs.size(); ++k) {
       if (p_.graph.chars(p_.graph.outputs[k].name) != name) continue;
+      if (p_.graph.state_of(p_.graph.outputs[k]) < p_.graph.size())
+        fail(text{} << "into \"" << name << "\": this result is the new value of a state, and lies where that is bound");
       check_fits("into", name, p_.graph.type(p_.graph.outputs[k].value), b, p_.graph);
       results_[k] = b;
       changed_ = moved_ = results_changed_ = true;
@@ -96,6 +100,22 @@ class bindings {
   }
 
  private:
+  /// Refuses leaves of more dynamic extents than a run binds.
+  void refuse_symbols() const {
+    uint32 found = 0;
+    for (const ir::symbol& s : p_.graph.symbols) {
+      bool is_bound = false;
+      for (uint32 id = 0; id < p_.graph.size() && !is_bound; ++id) {
+        if (!ir::is_named_leaf(p_.graph[id].kind)) continue;
+        const tensor_type& t = p_.graph.type(id);
+        for (int i = 0; i < t.rank; ++i) is_bound = is_bound || (t.extents[i].is_dynamic() && t.extents[i].key() == s.key);
+      }
+      found += is_bound;
+    }
+    if (found > max_symbols)
+      fail(text{} << "load: inputs, weights and states have " << found << " dynamic extents, and a run binds at most " << max_symbols);
+  }
+
   void bind_extents(std::string_view name, const tensor_type& declared, const tensor_type& given) {
     for (int i = 0; i < declared.rank; ++i) {
       const extent e = declared.extents[i];

@@ -21,6 +21,7 @@ class typed_session {
     session_.run();
   }
   const plan::program_view& program() const { return session_.program(); }
+  /// Where a result lies after a run, with its concrete type. Throws `error` where no run has given one.
   buffer result(std::string_view name) const { return session_.result(name); }
 
  private:
@@ -30,14 +31,14 @@ class typed_session {
     void* data = const_cast<void*>(static_cast<const void*>(b.data()));
     if constexpr (B::is_result) {
       for (const ir::graph_output& o : g.outputs)
-        if (g.chars(o.name) == B::name) session_.into(B::name, {data, concrete(B::name, g.type(o.value), b.count())});
+        if (g.chars(o.name) == B::name) session_.into(B::name, {data, concrete("into", B::name, g.type(o.value), b.count())});
     } else {
-      session_.bind(B::name, {data, concrete(B::name, g.type(g.find_leaf(B::name)), b.count())});
+      session_.bind(B::name, {data, concrete("bind", B::name, g.type(g.find_leaf(B::name)), b.count())});
     }
   }
 
-  /// The declared type with its one dynamic extent, if any, as `count` elements (bytes of a packed type) say.
-  static tensor_type concrete(std::string_view name, tensor_type t, size_t count) {
+  /// The declared type with its one dynamic extent, if any, as `count` elements (bytes of a packed type) say; `call` gives them.
+  static tensor_type concrete(const char* call, std::string_view name, tensor_type t, size_t count) {
     int64 fixed = 1, dynamic = -1;
     int unknown = 0;
     for (int i = 0; i < t.rank; ++i) {
@@ -45,13 +46,13 @@ class typed_session {
       else dynamic = i, ++unknown;
     }
     const auto given = static_cast<int64>(is_packed(t.element) ? count / row(t.element).block_bytes * row(t.element).block_elements : count);
-    if (unknown > 1) fail(text{} << "bind \"" << name << "\": the elements of several dynamic extents cannot be told from a count");
+    if (unknown > 1) fail(text{} << call << " \"" << name << "\": the elements of several dynamic extents cannot be told from a count");
     if (unknown == 1) {
       if (fixed == 0 || given % fixed != 0)
-        fail(text{} << "bind \"" << name << "\": " << given << " elements are no whole number of rows of " << fixed);
+        fail(text{} << call << " \"" << name << "\": " << given << " elements are no whole number of rows of " << fixed);
       t.extents[dynamic] = extent(given / fixed);
     } else if (given != fixed) {
-      fail(text{} << "bind \"" << name << "\": the model has " << fixed << " elements, " << given << " are given");
+      fail(text{} << call << " \"" << name << "\": the model has " << fixed << " elements, " << given << " are given");
     }
     return t;
   }

@@ -84,3 +84,21 @@ TEST_CASE("the latest of loading and lending a weight holds") {
     CHECK(product() == 1);
   });
 }
+
+TEST_CASE("there is no result before a run, and the new value of a state lies where that is bound") {
+  on_each_device([](const run::vulkan::device& d) {
+    auto session = d.load(compile(doubled(f32, {4}), d.target()));
+    float s[4]{1, 2, 3, 4};
+    const auto result = [&] { return session.result("s").data; };
+    CHECK(message_of([&] { result(); }) == "result \"s\": no run has given it");
+    session.run();
+    CHECK(*static_cast<const float*>(result()) == 0);
+    CHECK(message_of([&] { session.into("s", writable(s, f32, 4)); }) ==
+          "into \"s\": this result is the new value of a state, and lies where that is bound");
+    session.bind("s", writable(s, f32, 4));
+    CHECK(*static_cast<const float*>(result()) == 0);
+    session.run();
+    CHECK(result() == s);
+    CHECK(s[3] == 8);
+  });
+}

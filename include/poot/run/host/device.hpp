@@ -26,7 +26,7 @@ class session {
     entry_->bind(name, b);
     return *this;
   }
-  /// Lends memory for a result; a result without is kept here.
+  /// Lends memory for a result. A result without is kept here, and the new value of a state lies where that is bound.
   session& into(std::string_view name, const buffer& b) {
     entry_->into(name, b);
     return *this;
@@ -35,7 +35,7 @@ class session {
   /// memory must stay valid until then.
   bool load_weight(std::string_view name, const buffer& b) { return executor_->load_weight(name, b); }
   void run() { entry_->run(); }
-  /// Where a result lies after a run, with its concrete type.
+  /// Where a result lies after a run, with its concrete type. Throws `error` where there was none, or the last one failed.
   buffer result(std::string_view name) const { return entry_->result(name); }
 
  private:

@@ -58,7 +58,8 @@ class entry {
     loaded_[id] = nullptr;
     return *this;
   }
-  /// Lends memory for a result. A result without is kept in memory of the entry.
+  /// Lends memory for a result. A result without is kept in memory of the entry, and the new value of a state lies where that
+  /// is bound.
   entry& into(std::string_view name, const buffer& b) {
     bound_.lend_result(name, b);
     return *this;
@@ -78,11 +79,13 @@ class entry {
     }
   }
 
-  /// Where a result lies after a run, with its concrete type.
+  /// Where a result lies after a run, with its concrete type. Throws `error` where there was none, or the last one failed.
   buffer result(std::string_view name) const {
-    for (uint32 k = 0; k < view_.graph.outputs.size(); ++k)
-      if (view_.graph.chars(view_.graph.outputs[k].name) == name)
-        return {results_[k], bound_.counts()(view_.graph.type(view_.graph.outputs[k].value))};
+    for (uint32 k = 0; k < view_.graph.outputs.size(); ++k) {
+      if (view_.graph.chars(view_.graph.outputs[k].name) != name) continue;
+      if (!has_run_) fail(text{} << "result \"" << name << "\": no run has given it");
+      return {results_[k], bound_.counts()(view_.graph.type(view_.graph.outputs[k].value))};
+    }
     fail(text{} << "result \"" << name << "\": the program has no result of this name");
   }
 
@@ -91,10 +94,12 @@ class entry {
 
   void run_steps() {
     const float_environment ieee;
+    has_run_ = false;
     settle();
     const run_context c = context();
     for (const std::unique_ptr<step>& s : steps_) s->run(c);
     finish_copies();
+    has_run_ = true;
   }
 
   /// Keeps the communicator of a program with collectives; refuses one that does not fit their groups.
@@ -333,6 +338,7 @@ class entry {
   vec<uint8> follows_counts_;   ///< per step: whether a value of a dynamic type passes through it
   uint64 loads_taken_ = 0;      ///< how many loads there were at the last run
   bool settled_ = false;        ///< everything is prepared for what is bound
+  bool has_run_ = false;        ///< the last run was completed
 };
 
 }  // namespace poot::run::host

@@ -30,7 +30,7 @@ class session {
     entry_->bind(name, b);
     return *this;
   }
-  /// Lends memory for a result; a result without is kept here.
+  /// Lends memory for a result. A result without is kept here, and the new value of a state lies where that is bound.
   session& into(std::string_view name, const buffer& b) {
     entry_->into(name, b);
     return *this;
@@ -40,7 +40,8 @@ class session {
   /// Gives a weight until the next call for that name. Returns whether its memory must stay valid: it need not.
   bool load_weight(std::string_view name, const buffer& b) { return executor_->load_weight(name, b); }
   void run() { entry_->run(); }
-  /// Where a result lies after a run, with its concrete type; until the next run.
+  /// Where a result lies after a run, with its concrete type; until the next run. Throws `error` where there was none, or the
+  /// last one failed.
   buffer result(std::string_view name) const { return entry_->result(name); }
   counters counted() const { return executor_->counted(); }
 

@@ -52,7 +52,8 @@ class entry {
     memory_.leaves[id] = &own_[id];
     return *this;
   }
-  /// Lends memory for a result. A result without is kept in memory of the entry.
+  /// Lends memory for a result. A result without is kept in memory of the entry, and the new value of a state lies where that
+  /// is bound.
   entry& into(std::string_view name, const buffer& b) {
     bound_.lend_result(name, b);
     return *this;
@@ -67,17 +68,22 @@ class entry {
 
   /// One step. Throws `error` before anything is written when a binding is missing or does not fit.
   void run() {
+    has_run_ = false;
     settle();
     carry_in();
     commands_.run();
     carry_out();
+    has_run_ = true;
   }
 
-  /// Where a result lies after a run, with its concrete type; until the next run.
+  /// Where a result lies after a run, with its concrete type; until the next run. Throws `error` where there was none, or the
+  /// last one failed.
   buffer result(std::string_view name) const {
-    for (uint32 k = 0; k < view_.graph.outputs.size(); ++k)
-      if (view_.graph.chars(view_.graph.outputs[k].name) == name)
-        return {result_at(k), bound_.counts()(view_.graph.type(view_.graph.outputs[k].value))};
+    for (uint32 k = 0; k < view_.graph.outputs.size(); ++k) {
+      if (view_.graph.chars(view_.graph.outputs[k].name) != name) continue;
+      if (!has_run_) fail(text{} << "result \"" << name << "\": no run has given it");
+      return {result_at(k), bound_.counts()(view_.graph.type(view_.graph.outputs[k].value))};
+    }
     fail(text{} << "result \"" << name << "\": the program has no result of this name");
   }
 
@@ -326,12 +332,13 @@ class entry {
   }
   char* result_at(uint32 k) const {
     const uint32 state = view_.graph.state_of(view_.graph.outputs[k]);
-    if (state == view_.graph.size()) return bound_.result(k).data ? static_cast<char*>(bound_.result(k).data) : own_result_at(k);
-    if (lent_[state]) return static_cast<char*>(bound_.leaf(state).data);
-    if (char* const mapped = memory_.leaves[state]->mapped()) return mapped;
+    if (written_[k]) return written_[k];
+    if (state == view_.graph.size()) return own_result_at(k);
+    const storage& kept = shared_.state(view_.graph.name_of(state), view_.graph.type(state).bytes());
+    if (char* const mapped = kept.mapped()) return mapped;
     std::vector<char>& seen = seen_states_[state];
-    seen.resize(static_cast<size_t>(memory_.leaves[state]->bytes()));
-    memory_.leaves[state]->read(0, seen.data(), static_cast<int64>(seen.size()));
+    seen.resize(static_cast<size_t>(kept.bytes()));
+    kept.read(0, seen.data(), kept.bytes());
     return seen.data();
   }
 
@@ -358,6 +365,7 @@ class entry {
   uint64 loads_taken_ = 0;      ///< how many loads there were at the last run
   mutable std::map<uint32, std::vector<char>> seen_states_;
   bool settled_ = false;        ///< everything is prepared for what is bound
+  bool has_run_ = false;        ///< the last run was completed
   bool unrecorded_ = true;      ///< other memory is bound than was recorded
 };
 
