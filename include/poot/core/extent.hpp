@@ -15,7 +15,9 @@ struct extent {
   int64 code = 1;
 
   constexpr extent() = default;
-  constexpr extent(int64 count) : code(count) {}
+  /// A count below 0 is no extent, and is refused where a tensor is declared; below -2^31 it stands as that, or it would be
+  /// the code of a dynamic extent.
+  constexpr extent(int64 count) : code(count < -0x80000000ll ? -0x80000000ll : count) {}
   static constexpr extent dynamic(std::string_view name, int64 bound) {
     extent e;
     e.code = static_cast<int64>(uint64{1} << 63 | key_of(name) << 32 | static_cast<uint64>(bound));

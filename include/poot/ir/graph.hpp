@@ -111,9 +111,10 @@ constexpr void write_type(text& out, const tensor_type& t, const graph_view& g =
   out << name(t.element) << '[';
   for (int i = 0; i < t.rank; ++i) {
     if (i) out << ',';
-    const symbol* s = t.extents[i].is_dynamic() ? g.find_symbol(t.extents[i].key()) : nullptr;
+    const bool dynamic = t.extents[i].is_dynamic() && !t.extents[i].is_negative();
+    const symbol* s = dynamic ? g.find_symbol(t.extents[i].key()) : nullptr;
     if (s) out << g.chars(s->name);
-    else if (t.extents[i].is_dynamic()) out << "?<=" << t.extents[i].bound();
+    else if (dynamic) out << "?<=" << t.extents[i].bound();
     else out << t.extents[i].code;
   }
   out << ']';

@@ -74,7 +74,7 @@ struct graph_writer {
     out << ')';
   }
   constexpr void write_extent(extent e) {
-    if (!e.is_dynamic()) {
+    if (!e.is_dynamic() || e.is_negative()) {
       out << e.code;
       return;
     }

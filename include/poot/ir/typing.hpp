@@ -208,9 +208,14 @@ constexpr typing type_collective(op o, view<int64> at, const tensor_type& x, con
   return {x.with(axis, declared.extents[axis])};
 }
 
+constexpr bool has_negative(const tensor_type& t) {
+  for (int i = 0; i < t.rank; ++i)
+    if (t.extents[i].is_negative()) return true;
+  return false;
+}
+
 constexpr typing type_leaf(op o, view<int64> attrs, view<tensor_type> in, const tensor_type& declared) {
-  for (int i = 0; i < declared.rank; ++i)
-    if (declared.extents[i].is_negative()) return refuse(rule::negative_extent);
+  if (has_negative(declared)) return refuse(rule::negative_extent);
   if (is_packed(declared.element)) {
     if (declared.rank == 0 || declared.last().is_dynamic() || declared.last().code % row(declared.element).block_elements)
       return refuse(rule::packed_block);
@@ -281,10 +286,12 @@ constexpr typing infer(op o, view<int64> attrs, view<tensor_type> in, const tens
     case op::dynamic_update_slice: return type_update(in);
     case op::broadcast: {
       tensor_type target = declared.with(in[0].element);
+      if (has_negative(declared)) return refuse(rule::negative_extent);
       if (!broadcast_into(target, in[0]) || !target.same_extents(declared)) return refuse(rule::broadcast_target, 0);
       return {target};
     }
     default:  // reshape
+      if (has_negative(declared)) return refuse(rule::negative_extent);
       if (!same_element_count(in[0], declared)) return refuse(rule::reshape_count, 0);
       return {declared.with(in[0].element)};
   }
