@@ -1,11 +1,12 @@
 #pragma once
-/// Arguments of a run: `bind<"x">(xs)` for what is read, `into<"y">(out)` for results. The name is part of the type, so
+/// Arguments of a run: `bind<"x">(xs)` for inputs, weights and states, `into<"y">(out)` for results. The name is part of the type, so
 /// names and element types of a typed model are checked when the call compiles.
 
 #include <poot/dsl/trace.hpp>
 
 #include <bit>
 #include <cstddef>
+#include <utility>
 
 namespace poot::dsl {
 
@@ -83,17 +84,17 @@ concept contiguous = requires(Range& r) {
   r.size();
 };
 template <fixed_text Name, contiguous Range>
-constexpr auto bind(const Range& elements) {
+constexpr auto bind(Range&& elements) {
   using element = std::remove_pointer_t<decltype(elements.data())>;
-  return binding<Name, const std::remove_const_t<element>, false>{elements.data(), static_cast<size_t>(elements.size())};
+  return binding<Name, element, false>{elements.data(), static_cast<size_t>(elements.size())};
 }
 template <fixed_text Name, class Element>
-constexpr auto bind(const Element* first, size_t count) {
-  return binding<Name, const Element, false>{first, count};
+constexpr auto bind(Element* first, size_t count) {
+  return binding<Name, Element, false>{first, count};
 }
 template <fixed_text Name, class Element, size_t N>
-constexpr auto bind(const Element (&elements)[N]) {
-  return binding<Name, const Element, false>{elements, N};
+constexpr auto bind(Element (&elements)[N]) {
+  return binding<Name, Element, false>{elements, N};
 }
 /// A launch scalar.
 template <fixed_text Name, class Number>
@@ -126,7 +127,7 @@ struct binding_row {
 template <any_binding B>
 constexpr binding_row row_of_binding() {
   using element = std::remove_const_t<typename B::element>;
-  return {B::name, B::is_result, elements_held<element>(), element_name<element>(), std::is_const_v<typename B::element>};
+  return {B::name, B::is_result, elements_held<element>(), element_name<element>(), std::is_const_v<std::remove_pointer_t<decltype(std::declval<const B&>().data())>>};
 }
 
 /// Which leaves a call must bind.
@@ -152,6 +153,11 @@ constexpr text binding_problem(const ir::graph_view& g, view<binding_row> rows, 
     if (!fits(r, g.type(id).element))
       return text{} << call << " \"" << r.name << "\": the model has " << name(g.type(id).element) << ", the elements given are "
                     << r.element;
+    for (const ir::graph_output& o : g.outputs) {
+      if (g.chars(o.name) != r.name || g.state_of(o) == g.size()) continue;
+      if (r.is_result) return text{} << "into \"" << r.name << "\": this result is the new value of a state, and lies where that is bound";
+      if (r.is_const) return text{} << "bind \"" << r.name << "\": the model writes this state, and the elements given are const";
+    }
     if (r.is_result && r.is_const) return text{} << "into \"" << r.name << "\": the elements given are const";
   }
   for (uint32 id = 0; id < g.size(); ++id) {

@@ -20,6 +20,8 @@ class bindings {
   uint32 lend(std::string_view name, const buffer& b) {
     const uint32 id = p_.graph.find_leaf(name);
     if (id == p_.graph.size()) fail(text{} << "bind \"" << name << "\": the program has no input, weight or state of this name");
+    if (!b.is_writable && is_updated(id))
+      fail(text{} << "bind \"" << name << "\": the program writes this state, and the memory given is read only");
     buffer& held = leaves_[id];
     if (held.data && !kept_[id] && held.data == b.data && held.type == b.type) return id;
     check_fits("bind", name, p_.graph.type(id), b, p_.graph);
@@ -50,6 +52,7 @@ class bindings {
       if (p_.graph.chars(p_.graph.outputs[k].name) != name) continue;
       if (p_.graph.state_of(p_.graph.outputs[k]) < p_.graph.size())
         fail(text{} << "into \"" << name << "\": this result is the new value of a state, and lies where that is bound");
+      if (!b.is_writable) fail(text{} << "into \"" << name << "\": the memory given is read only");
       check_fits("into", name, p_.graph.type(p_.graph.outputs[k].value), b, p_.graph);
       results_[k] = b;
       changed_ = moved_ = results_changed_ = true;
@@ -100,6 +103,13 @@ class bindings {
   }
 
  private:
+  /// Whether `id` is a state that the program gives a new value.
+  bool is_updated(uint32 id) const {
+    for (const ir::graph_output& o : p_.graph.outputs)
+      if (p_.graph[id].kind == ir::op::state && p_.graph.chars(o.name) == p_.graph.name_of(id)) return true;
+    return false;
+  }
+
   /// Refuses leaves of more dynamic extents than a run binds.
   void refuse_symbols() const {
     uint32 found = 0;

@@ -9,12 +9,13 @@ namespace poot::run {
 struct buffer {
   void* data = nullptr;
   tensor_type type{};
+  bool is_writable = true;  ///< whether a program may write it: results, and states that it updates
 };
 
 /// An array of `element` with these extents, read by a program.
 template <class... Extents>
 buffer read_only(const void* data, dtype element, Extents... extents) {
-  return {const_cast<void*>(data), type_of(element, static_cast<int64>(extents)...)};
+  return {const_cast<void*>(data), type_of(element, static_cast<int64>(extents)...), false};
 }
 /// An array of `element` with these extents, written by a program.
 template <class... Extents>

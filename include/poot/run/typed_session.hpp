@@ -29,11 +29,12 @@ class typed_session {
   void lend(const B& b) {
     const ir::graph_view& g = session_.program().graph;
     void* data = const_cast<void*>(static_cast<const void*>(b.data()));
+    constexpr bool is_writable = !dsl::row_of_binding<B>().is_const;
     if constexpr (B::is_result) {
       for (const ir::graph_output& o : g.outputs)
-        if (g.chars(o.name) == B::name) session_.into(B::name, {data, concrete("into", B::name, g.type(o.value), b.count())});
+        if (g.chars(o.name) == B::name) session_.into(B::name, {data, concrete("into", B::name, g.type(o.value), b.count()), is_writable});
     } else {
-      session_.bind(B::name, {data, concrete("bind", B::name, g.type(g.find_leaf(B::name)), b.count())});
+      session_.bind(B::name, {data, concrete("bind", B::name, g.type(g.find_leaf(B::name)), b.count()), is_writable});
     }
   }
 

@@ -14,6 +14,7 @@ constexpr auto x = poot::input<"x", f32, 4, 32>;
 constexpr auto w = poot::weight<"w", q8_0, 8, 32>;
 constexpr auto gain = poot::weight<"gain", bf16, 8>;
 constexpr auto y = poot::output<"y">(poot::matmul_t(x, w) * poot::cast<f32>(gain));
+constexpr auto total = poot::update(poot::state<"s", f32, 4>, poot::state<"s", f32, 4> + poot::state<"kept", f32, 4>);
 
 std::string problem(std::initializer_list<poot::dsl::binding_row> rows, poot::must_bind needed) {
   return std::string(poot::dsl::binding_problem(poot::frozen<y>.view(), {rows.begin(), rows.size()}, needed).str());
@@ -34,7 +35,9 @@ TEST_CASE("arrays, spans and pointers lend their elements") {
   CHECK(poot::bind<"gain">(gains).data() == gains.data());
   CHECK(poot::into<"y">(out).count() == 32);
   CHECK(poot::into<"y">(out, 7).count() == 7);
-  static_assert(std::is_same_v<decltype(poot::bind<"x">(xs))::element, const float>);
+  static_assert(std::is_same_v<decltype(poot::bind<"x">(xs))::element, float>);
+  static_assert(std::is_same_v<decltype(poot::bind<"x">(std::as_const(xs)))::element, const float>);
+  static_assert(std::is_same_v<decltype(poot::bind<"x">(std::as_const(out)))::element, const float>);
   static_assert(std::is_same_v<decltype(poot::into<"y">(out))::element, float>);
   const auto warm = poot::bind<"temperature">(0.5f);
   CHECK(*warm.data() == 0.5f);
@@ -73,4 +76,18 @@ TEST_CASE("a complete call passes when it compiles") {
   const auto bx = poot::bind<"x">(xs);
   const auto by = poot::into<"y">(ys);
   static_assert(poot::check_bindings<y, poot::must_bind::inputs, std::remove_const_t<decltype(bx)>, std::remove_const_t<decltype(by)>>());
+}
+
+TEST_CASE("a state that the model writes is bound to memory that can be written") {
+  const auto refusal = [](poot::dsl::binding_row r) {
+    return std::string(poot::dsl::binding_problem(poot::frozen<total>.view(), {&r, 1}, poot::must_bind::inputs).str());
+  };
+  float s[4]{};
+  const std::array<float, 4> fixed{};
+  CHECK(refusal(row(poot::bind<"s">(s))) == "");
+  CHECK(refusal(row(poot::bind<"s">(fixed))) == "bind \"s\": the model writes this state, and the elements given are const");
+  CHECK(refusal(row(poot::bind<"s">(fixed.data(), 4))) == "bind \"s\": the model writes this state, and the elements given are const");
+  CHECK(refusal(row(poot::bind<"s">(1.0f))) == "bind \"s\": the model writes this state, and the elements given are const");
+  CHECK(refusal(row(poot::bind<"kept">(fixed))) == "");
+  CHECK(refusal(row(poot::into<"s">(s))) == "into \"s\": this result is the new value of a state, and lies where that is bound");
 }

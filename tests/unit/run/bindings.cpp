@@ -104,6 +104,26 @@ TEST_CASE("the new value of a state lies where that is bound") {
   CHECK(session.result("s").data == s);
 }
 
+TEST_CASE("memory that is read only is not written") {
+  auto session = host(1).load(doubled_state());
+  float s[4]{1, 2, 3, 4};
+  const std::string refused = "bind \"s\": the program writes this state, and the memory given is read only";
+  CHECK(message_of([&] { session.bind("s", read_only(s, f32, 4)); }) == refused);
+  session.bind("s", writable(s, f32, 4)).run();
+  CHECK(message_of([&] { session.bind("s", read_only(s, f32, 4)); }) == refused);
+  session.run();
+  CHECK(s[0] == 4.0f);
+  auto rows = host(1).load(doubled());
+  CHECK(message_of([&] { rows.into("y", read_only(s, f32, 2, 2)); }) == "into \"y\": the memory given is read only");
+
+  graph g("kept");
+  const value kept = g.state("s", f32, {4});
+  g.output("y", kept + kept);
+  auto reader = host(1).load(compile(g, targets::host));
+  reader.bind("s", read_only(s, f32, 4)).run();
+  CHECK(static_cast<const float*>(reader.result("y").data)[0] == 8.0f);
+}
+
 namespace {
 
 constexpr auto doubled_rows = [] {

@@ -95,6 +95,8 @@ TEST_CASE("there is no result before a run, and the new value of a state lies wh
     CHECK(*static_cast<const float*>(result()) == 0);
     CHECK(message_of([&] { session.into("s", writable(s, f32, 4)); }) ==
           "into \"s\": this result is the new value of a state, and lies where that is bound");
+    CHECK(message_of([&] { session.bind("s", read_only(s, f32, 4)); }) ==
+          "bind \"s\": the program writes this state, and the memory given is read only");
     session.bind("s", writable(s, f32, 4));
     CHECK(*static_cast<const float*>(result()) == 0);
     session.run();
