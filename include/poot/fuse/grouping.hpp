@@ -187,10 +187,22 @@ class grouping {
     return s;
   }
 
+  /// Do three reductions of rows follow each other, alike but for what is pointwise between them? Else there are no turns.
+  constexpr bool may_have_turns() const {
+    uint32 before = none, alike = 0;
+    for (uint32 id = 0, size = static_cast<uint32>(g.size()); id < size; ++id) {
+      if (parent_[id] == none) continue;
+      const region_kind kind = groups_[id].kind;
+      if (kind == region_kind::pointwise) continue;
+      const bool follows = kind == region_kind::row && before != none && g[id].kind == g[before].kind && g[id].type == g[before].type;
+      alike = kind != region_kind::row ? 0 : follows ? alike + 1 : 1;
+      before = kind == region_kind::row ? id : none;
+      if (alike == 3) return true;
+    }
+    return false;
+  }
   constexpr void find_turns() {
-    uint32 rows = 0;
-    for (uint32 id = 0; id < g.size(); ++id) rows += grouped(id) && groups_[id].kind == region_kind::row;
-    if (rows < 3) return;
+    if (!may_have_turns()) return;
     vec<uint32> list;
     for (uint32 id = 0; id < g.size(); ++id)
       if (grouped(id)) list.push_back(id);
