@@ -2,6 +2,7 @@
 /// Models as graphs: `trace(model)`, and the frozen constant `frozen<model>`.
 
 #include <poot/dsl/block.hpp>
+#include <poot/dsl/contradiction.hpp>
 #include <poot/dsl/output.hpp>
 #include <poot/ir/freeze.hpp>
 
@@ -133,10 +134,28 @@ struct traced {
   }
 };
 
-/// The graph of a model as a constant.
+/// In place of the graph of a model that is refused.
+struct no_graph {
+  template <ir::graph_sizes Capacity>
+  using frozen = ir::frozen_graph<Capacity>;
+  constexpr ir::graph operator()() const { return {}; }
+  static constexpr ir::graph_sizes capacity() { return {}; }
+};
+template <model M>
+constexpr const auto& frozen_of() {
+  if constexpr (detail::is_silent<contradiction_of<M>>()) {
+    return ir::freeze<traced<M>>;
+  } else {
+    static_assert(accepted_call<typename detail::sentence<contradiction_of<M>>::type>, "poot: this model is refused");
+    return ir::freeze<no_graph>;
+  }
+}
+/// The graph of a model as a constant. A model that contradicts itself is refused: a name read as two types, a dynamic extent
+/// with two bounds, a result or a state given twice, a state given another type. (Where only the body of a block says so, tracing
+/// it stops the compiler, and the sentence is not shown.)
 template <auto Model>
   requires model<std::remove_const_t<decltype(Model)>>
-inline constexpr const auto& frozen = ir::freeze<traced<std::remove_const_t<decltype(Model)>>>;
+inline constexpr const auto& frozen = frozen_of<std::remove_const_t<decltype(Model)>>();
 
 }  // namespace poot::dsl
 

@@ -80,12 +80,7 @@ class tracer {
   constexpr uint32 check_leaf(uint32 id, ir::op kind, const tensor_type& type, std::string_view name) const {
     const ir::eqn& e = graph_->eqns[id];
     if (e.kind == kind && e.type == type) return id;
-    text message;
-    message << ir::name(kind) << " \"" << name << "\": read as ";
-    write_type(message, type, *graph_);
-    message << " here and as ";
-    write_type(message, e.type, *graph_);
-    fail(message << " (" << ir::name(e.kind) << ") before");
+    fail(ir::leaf_of_another_type(name, kind, type, e.kind, e.type, *graph_));
   }
 
   constexpr uint32 finish(const description* d) {

@@ -120,6 +120,28 @@ constexpr void write_type(text& out, const tensor_type& t, const graph_view& g =
   out << ']';
 }
 
+// Sentences for what a graph is told twice.
+
+constexpr text extent_of_another_bound(std::string_view extent_name, int64 bound, std::string_view name_before, int64 before) {
+  return text{} << "dynamic extent " << extent_name << " is at most " << bound << " here and at most " << before
+                << " before (or its name collides with " << name_before << ")";
+}
+constexpr text leaf_of_another_type(std::string_view leaf_name, op kind, const tensor_type& type, op kind_before, const tensor_type& before, const graph_view& g) {
+  text message;
+  write_type(message << name(kind) << " \"" << leaf_name << "\": read as ", type, g);
+  write_type(message << " here and as ", before, g);
+  return message << " (" << name(kind_before) << ") before";
+}
+constexpr text output_given_twice(std::string_view result) {
+  return text{} << "output \"" << result << "\": this name is taken by an earlier output";
+}
+constexpr text state_of_another_type(std::string_view result, const tensor_type& state, const tensor_type& value_type, const graph_view& g) {
+  text message;
+  write_type(message << "output \"" << result << "\": the state is ", state, g);
+  write_type(message << " and its new value is ", value_type, g);
+  return message << "; both must be the same";
+}
+
 struct value;
 
 /// A graph under construction.
@@ -156,8 +178,7 @@ struct graph {
     for (const symbol& s : symbols) {
       if (s.key != e.key()) continue;
       if (s.bound != bound || view_of().chars(s.name) != extent_name)
-        fail(text{} << "dynamic extent " << extent_name << " is at most " << bound << " here and at most " << s.bound
-                    << " before (or its name collides with " << view_of().chars(s.name) << ")");
+        fail(extent_of_another_bound(extent_name, bound, view_of().chars(s.name), s.bound));
       return e;
     }
     if (bound < 0 || bound > 0x7fffffff) fail(text{} << "dynamic extent " << extent_name << ": the bound must fit 31 bits");
@@ -275,16 +296,10 @@ constexpr uint32 graph::leaf(op o, const tensor_type& t, view<int64> attrs, std:
 constexpr void graph::add_output(std::string_view result, uint32 id) {
   const auto count = static_cast<uint32>(outputs.size());
   if (output_names.find(count, result, [&](uint32 i) { return view_of().chars(outputs[i].name); }) != count)
-    fail(text{} << "output \"" << result << "\": this name is taken by an earlier output");
+    fail(output_given_twice(result));
   const uint32 leaf_id = view_of().find_leaf(result, leaf_names);
-  if (leaf_id != eqns.size() && eqns[leaf_id].kind == op::state && !(eqns[leaf_id].type == eqns[id].type)) {
-    text message;
-    message << "output \"" << result << "\": the state is ";
-    write_type(message, eqns[leaf_id].type, *this);
-    message << " and its new value is ";
-    write_type(message, eqns[id].type, *this);
-    fail(message << "; both must be the same");
-  }
+  if (leaf_id != eqns.size() && eqns[leaf_id].kind == op::state && !(eqns[leaf_id].type == eqns[id].type))
+    fail(state_of_another_type(result, eqns[leaf_id].type, eqns[id].type, *this));
   outputs.push_back({id, intern(result)});
 }
 
