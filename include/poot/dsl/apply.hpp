@@ -52,9 +52,10 @@ struct place {
   tracer* trace = nullptr;
 };
 template <class X>
-constexpr void look_at(place& p, X x) {
+constexpr void look_at(place& p, std::string_view call, int operand, X x) {
   if constexpr (run_time<X> || is_tensor<X>) {
-    if (p.owner && p.owner != x.owner) fail(text{} << "operands of one call must belong to one graph");
+    if (p.owner && p.owner != x.owner)
+      fail(text{} << call << ": operand " << operand << " stands in another graph than one before it: operands of one call must belong to one graph");
     p.owner = x.owner;
     if constexpr (is_tensor<X>)
       if (x.trace) p.trace = x.trace;
@@ -95,7 +96,8 @@ constexpr auto call(const Rule& rule, X... x) {
     return typename node_<Op, Rule, X...>::type{};
   } else {
     place p;
-    (look_at(p, x), ...);
+    int operand = 0;
+    (look_at(p, ir::name(Op), operand++, x), ...);
     if constexpr (who == caller::typed_tensors) {
       const uint32 in[]{id_at(p, x)...};
       constexpr const outcome& o = outcome_of<Op, Rule, X::result...>;

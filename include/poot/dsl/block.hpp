@@ -208,7 +208,8 @@ constexpr auto block(F f, A... a) {
   } else if constexpr (!(argument<A>::is_free && ...)) {
     if constexpr ((requires(place p) { argument<A>::settle(p); } || ...)) {
       place p;
-      (look_at(p, a), ...);
+      int operand = 0;
+      (look_at(p, "block", operand++, a), ...);
       return f(settled(p, a)...);
     } else {
       return f(a...);

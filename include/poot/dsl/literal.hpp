@@ -132,8 +132,12 @@ consteval bool accepted_number() {
   else if constexpr (requires { encode_in<Number>(Beside::result.element); }) return encode_in<Number>(Beside::result.element).fits;
   else return !free_node<Beside> && dtype_of_number<Number> == static_cast<int>(Beside::result.element);
 }
-/// Why not, in one sentence.
-template <class Number, class Beside>
+constexpr text number_of_another_type(ir::op o, int operand, dtype t) {
+  return text{} << ir::name(o) << ": operand " << operand << ": a number beside a tensor of " << name(t)
+                << " must have exactly its type: write poot::constant<" << name(t) << ">(…)";
+}
+/// Why not, in one sentence; the number is operand `I` of `Op`.
+template <ir::op Op, int I, class Number, class Beside>
 struct number_refusal {
   constexpr text operator()() const {
     const dtype t = Beside::result.element;
@@ -141,11 +145,11 @@ struct number_refusal {
     else if constexpr (free_node<Beside>)
       return "a number in an expression of free nodes must be part of the type: write 2_f, 2_i or poot::number<2>";
     else
-      return text{} << "a number beside a tensor of " << name(t) << " must have exactly its type: write poot::constant<" << name(t) << ">(…)";
+      return number_of_another_type(Op, I, t);
   }
 };
-template <class Number, class Beside>
-using number_refused_as = detail::sentence<number_refusal<Number, Beside>>;
+template <ir::op Op, int I, class Number, class Beside>
+using number_refused_as = detail::sentence<number_refusal<Op, I, Number, Beside>>;
 
 constexpr uint32 literal_in(ir::graph& g, dtype t, uint64 bits) {
   for (uint32 id = 0; id < g.size(); ++id)
@@ -155,8 +159,8 @@ constexpr uint32 literal_in(ir::graph& g, dtype t, uint64 bits) {
   return g.literal(t, bits);
 }
 
-/// An accepted number as a constant beside `beside`.
-template <class Number, handle Beside>
+/// An accepted number, operand `I` of `Op`, as a constant beside `beside`.
+template <ir::op Op, int I, class Number, handle Beside>
 constexpr auto as_handle(Number x, Beside beside) {
   if constexpr (std::same_as<Beside, poison>) {
     return beside;
@@ -176,8 +180,7 @@ constexpr auto as_handle(Number x, Beside beside) {
     else bits = x.bits;
     if constexpr (run_time<Beside>) {
       const dtype t = beside.type().element;
-      if (stands_for != static_cast<int>(t))
-        fail(text{} << "a number beside a tensor of " << name(t) << " must have exactly its type: write poot::constant<" << name(t) << ">(…)");
+      if (stands_for != static_cast<int>(t)) fail(number_of_another_type(Op, I, t));
       return ir::value{beside.owner, literal_in(*beside.owner, t, bits)};
     } else {
       constexpr dtype t = Beside::result.element;

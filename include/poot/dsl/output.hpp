@@ -121,8 +121,8 @@ constexpr auto update(S state, V value) {
       return typename update_<S, V>::type{};
     } else {
       place p;
-      look_at(p, state);
-      look_at(p, value);
+      look_at(p, "update", 0, state);
+      look_at(p, "update", 1, value);
       const uint32 from = id_at(p, state), to = id_at(p, value);
       if (p.owner->eqns[from].kind != ir::op::state) fail(update_of_no_state<S>{}());
       p.owner->add_output(text(p.owner->view_of().name_of(from)).str(), to);

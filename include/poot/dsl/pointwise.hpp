@@ -16,12 +16,12 @@ template <ir::op Op, operand A, operand B>
 constexpr auto binary(A a, B b) {
   if constexpr (!handle<A> || !handle<B>) {
     if constexpr (!accepted_number<number_of<A, B>, handle_of<A, B>>()) {
-      static_assert(accepted_call<typename number_refused_as<number_of<A, B>, handle_of<A, B>>::type>, "poot: this number is refused");
+      static_assert(accepted_call<typename number_refused_as<Op, handle<A>, number_of<A, B>, handle_of<A, B>>::type>, "poot: this number is refused");
       return poison{};
     } else if constexpr (handle<A>) {
-      return binary<Op>(a, as_handle(b, a));
+      return binary<Op>(a, as_handle<Op, 1>(b, a));
     } else {
-      return binary<Op>(as_handle(a, b), b);
+      return binary<Op>(as_handle<Op, 0>(a, b), b);
     }
   } else if constexpr (constexpr operand_list<A, B> list; !accepted<Op, no_attributes>(list)) {
     static_assert(accepted_call<typename refused_as<Op, no_attributes, A, B>::type>, "poot: this call is refused");
@@ -191,12 +191,13 @@ constexpr auto select(C c, A a, B b) {
   if constexpr (handle<A> && handle<B>) {
     return apply<ir::op::select>(no_attributes{}, c, a, b);
   } else if constexpr (!accepted_number<number_of<A, B>, handle_of<A, B>>()) {
-    static_assert(accepted_call<typename number_refused_as<number_of<A, B>, handle_of<A, B>>::type>, "poot: this number is refused");
+    static_assert(accepted_call<typename number_refused_as<ir::op::select, 1 + handle<A>, number_of<A, B>, handle_of<A, B>>::type>,
+                  "poot: this number is refused");
     return poison{};
   } else if constexpr (handle<A>) {
-    return apply<ir::op::select>(no_attributes{}, c, a, as_handle(b, a));
+    return apply<ir::op::select>(no_attributes{}, c, a, as_handle<ir::op::select, 2>(b, a));
   } else {
-    return apply<ir::op::select>(no_attributes{}, c, as_handle(a, b), b);
+    return apply<ir::op::select>(no_attributes{}, c, as_handle<ir::op::select, 1>(a, b), b);
   }
 }
 

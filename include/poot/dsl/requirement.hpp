@@ -48,8 +48,9 @@ constexpr auto obeying(const Rule& rule, First first, X... x) {
     const tensor_type in[]{type_of_handle(first), type_of_handle(x)...};
     if (const breach b = rule(in); !b.none()) {
       place p;
-      look_at(p, first);
-      (look_at(p, x), ...);
+      int operand = 0;
+      look_at(p, Rule::call, operand, first);
+      (look_at(p, Rule::call, ++operand, x), ...);
       fail(describe(Rule::call, b, {in, 1 + sizeof...(X)}, *p.owner));
     }
     return first;

@@ -1,5 +1,5 @@
-// expect: a number beside a tensor of f32 
-// expect: must have exactly its type: write 
+// expect: mul: operand 1: a number beside a 
+// expect: tensor of f32 must have exactly 
 #include <poot/dsl/block.hpp>
 #include <poot/dsl/leaf.hpp>
 #include <poot/dsl/pointwise.hpp>

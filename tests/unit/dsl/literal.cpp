@@ -74,10 +74,12 @@ TEST_CASE("what would lose value is refused") {
   poot::graph g;
   const auto v = g.input("v", f32, {3});
   const auto n = g.input("n", i32, {3});
-  const char* const wants = "a number beside a tensor of f32 must have exactly its type: write poot::constant<f32>(…)";
+  const char* const wants = "mul: operand 1: a number beside a tensor of f32 must have exactly its type: write poot::constant<f32>(…)";
   CHECK(three_callers::refusal([&] { (void)(v * 2.0); }) == wants);
   CHECK(three_callers::refusal([&] { (void)(v * 2); }) == wants);
   CHECK(three_callers::refusal([&] { (void)(n + 2u); }) != "");
+  CHECK(three_callers::refusal([&] { (void)(2u - n); }).find("sub: operand 0: a number beside a tensor of i32") == 0);
+  CHECK(three_callers::refusal([&] { (void)poot::select(n, 2.0, v); }).find("select: operand 1: a number") == 0);
   CHECK(three_callers::refusal([&] { (void)(n + 2); }) == "");
   CHECK(three_callers::refusal([&] { (void)(n + poot::number<0.5>); }) == "number: i32 cannot hold this value");
   CHECK(three_callers::refusal([&] { (void)poot::constant<poot::u8>(256); }) == "constant: u8 cannot hold this value");

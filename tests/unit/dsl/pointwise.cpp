@@ -114,5 +114,7 @@ TEST_CASE("a broken rule in a run-time graph is one sentence") {
   const auto x = g.input("x", f32, {8, 4}), y = g.input("y", f32, {5}), z = h.input("z", f32, {4});
   CHECK(three_callers::refusal([&] { (void)(x * y); }).find("mul: operand 1 of (f32[8,4], f32[5]): extents") == 0);
   CHECK(three_callers::refusal([&] { (void)(x + poot::cast(x, bf16)); }).find("operands must have one element type") != std::string::npos);
-  CHECK(three_callers::refusal([&] { (void)(x + z); }) == "operands of one call must belong to one graph");
+  CHECK(three_callers::refusal([&] { (void)(x + z); }) ==
+        "add: operand 1 stands in another graph than one before it: operands of one call must belong to one graph");
+  CHECK(three_callers::refusal([&] { (void)poot::select(poot::eq(x, x), x, z); }).find("select: operand 2 stands in another graph") == 0);
 }
