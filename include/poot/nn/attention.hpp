@@ -51,6 +51,7 @@ struct scales_scores {  // of q[H,…,D], k[KV,…], v[KV,…]
   constexpr dsl::breach operator()(const tensor_type* in) const {
     const extent heads = in[0].extents[0];
     if (in[0].last().is_dynamic()) return {"the width of a head must be a number, not dynamic: scores are divided by its root (attend takes a scale)", 0};
+    if (in[0].last().code < 1) return {"the width of a head must be at least 1: scores are divided by its root", 0};
     if (heads.is_dynamic() || heads.code < 1) return {"the heads of q must be a number, at least 1", 0};
     for (int k = 1; k < 3; ++k)
       if (in[k].extents[0].is_dynamic() || in[k].extents[0].code < 1 || heads.code % in[k].extents[0].code)

@@ -155,6 +155,8 @@ TEST_CASE("heads and widths that are no numbers, or no multiples, are refused by
   CHECK(attended(three, one, two).find("operand 2 of") != std::string::npos);
   CHECK(attended(none, none, none).find("the heads of q must be a number, at least 1") != std::string::npos);
   CHECK(attended(many, many, many).find("attention: operand 0 of (f32[N,4,8], ") == 0);
+  const auto thin = g.input("thin", f32, {2, 4, 0});
+  CHECK(attended(thin, thin, two).find("the width of a head must be at least 1") != std::string::npos);
   CHECK(attended(wide, wide, two).find("the width of a head must be a number, not dynamic") != std::string::npos);
   CHECK(refusal([&] { (void)poot::nn::attention(one, two, two, at4, g.input("sinks", f32, {1})); }) == multiple);
   for (poot::int64 heads : {3, 0, -2}) CHECK(refusal([&] { (void)poot::nn::repeat_heads(two, heads); }).find("repeat_heads: operand 0 of (f32[2,5,8]): ") == 0);
