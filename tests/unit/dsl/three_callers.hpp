@@ -7,11 +7,15 @@
 #include <poot/ir/parse.hpp>
 #include <poot/ir/verify.hpp>
 
+#include <support/refusal.hpp>
+
 #include <doctest/doctest.h>
 
 #include <string>
 
 namespace three_callers {
+
+using poot_tests::refusal;
 
 /// The run-time value of a leaf.
 template <class Leaf>
@@ -45,17 +49,6 @@ void check(F f, const char* body, Leaf... leaf) {
   CHECK(printed(of_block) == printed(of_nodes));
   CHECK(printed(poot::dsl::in_order_of_outputs(of_values)) == printed(of_nodes));
   if (*body) check_text(of_nodes, body);
-}
-
-/// The sentence of the poot::error that `call` throws; empty if it throws none.
-template <class Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const poot::error& e) {
-    return e.what();
-  }
-  return "";
 }
 
 }  // namespace three_callers

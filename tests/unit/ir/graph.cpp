@@ -1,6 +1,8 @@
 #include <poot/ir/graph.hpp>
 #include <poot/ir/verify.hpp>
 
+#include <support/refusal.hpp>
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -8,18 +10,10 @@
 
 using namespace poot;
 using namespace poot::ir;
+using poot_tests::refusal;
 
 namespace {
 
-template <class Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return {};
-}
 bool contains(const std::string& s, std::string_view part) { return s.find(part) != std::string::npos; }
 
 constexpr graph sum_of_squares() {

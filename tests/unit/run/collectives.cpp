@@ -9,6 +9,8 @@
 #include <poot/run/host/device.hpp>
 #include <poot/run/local_ranks.hpp>
 
+#include <support/refusal.hpp>
+
 #include <doctest/doctest.h>
 
 #include <device/session_machine.hpp>
@@ -21,6 +23,7 @@
 #include <pthread.h>
 
 using namespace poot;
+using poot_tests::refusal;
 using poot_tests::difference;
 
 namespace {
@@ -67,16 +70,6 @@ std::string disagreement(const graph& g, int ranks) {
       });
     }
   return wrong;
-}
-
-template <class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "";
 }
 
 graph parsed(const std::string& body) { return ir::parse("graph t {\n" + body + "}\n"); }
@@ -138,17 +131,17 @@ TEST_CASE("a typed model is loaded with a communicator") {
 
 TEST_CASE("a program is refused without the ranks that its graph says") {
   const program p = compile(parsed("%x : f32[2] = input \"x\"\n%y : f32[4] = all_gather %x {group=\"tp\" axis=0}\noutput \"y\" = %y\n"), targets::host);
-  CHECK(message_of([&] { (void)host(1).load(p); }) == "load: %1 (all_gather) exchanges values in the group \"tp\", and no communicator is given");
+  CHECK(refusal([&] { (void)host(1).load(p); }) == "load: %1 (all_gather) exchanges values in the group \"tp\", and no communicator is given");
   local_ranks three(3);
-  CHECK(message_of([&] { (void)host(1).load(p, three[0]); }) == "load: %1 (all_gather) needs 2 ranks in the group \"tp\", and the communicator has 3");
+  CHECK(refusal([&] { (void)host(1).load(p, three[0]); }) == "load: %1 (all_gather) needs 2 ranks in the group \"tp\", and the communicator has 3");
   struct elsewhere final : communicator {
     int64 size(std::string_view) const override { return 0; }
     void all_gather(std::string_view, std::string_view, const char*, int64, char*) override {}
     void all_to_all(std::string_view, std::string_view, const char*, int64, char*) override {}
     void abandon(std::string_view) noexcept override {}
   } other;
-  CHECK(message_of([&] { (void)host(1).load(p, other); }) == "load: %1 (all_gather) needs the group \"tp\", and the communicator has none of this name");
-  CHECK(message_of([] { local_ranks none(0); }).find("there is one at least") != std::string::npos);
+  CHECK(refusal([&] { (void)host(1).load(p, other); }) == "load: %1 (all_gather) needs the group \"tp\", and the communicator has none of this name");
+  CHECK(refusal([] { local_ranks none(0); }).find("there is one at least") != std::string::npos);
 }
 
 TEST_CASE("a rank that fails, or ends, leaves nobody waiting") {
@@ -165,9 +158,9 @@ TEST_CASE("a rank that fails, or ends, leaves nobody waiting") {
     }
   };
   // a rank that throws before it gets to the sum; the others throw there
-  CHECK(message_of([&] { on_ranks(2, [&](communicator& c, int rank) { rank == 1 ? fail("out of luck") : run_on(c, 0); }); }).find("out of luck") != std::string::npos);
+  CHECK(refusal([&] { on_ranks(2, [&](communicator& c, int rank) { rank == 1 ? fail("out of luck") : run_on(c, 0); }); }).find("out of luck") != std::string::npos);
   // one that ends early
-  CHECK(message_of([&] { on_ranks(2, [&](communicator& c, int rank) { if (rank == 0) run_on(c, 0); }); }) == "rank 1 does not go on: it has ended");
+  CHECK(refusal([&] { on_ranks(2, [&](communicator& c, int rank) { if (rank == 0) run_on(c, 0); }); }) == "rank 1 does not go on: it has ended");
   CHECK(refused == 2);
 }
 
@@ -178,14 +171,14 @@ TEST_CASE("a run or a program that is refused tells the other ranks so") {
     local_ranks ranks(2);
     std::string first, second;
     std::thread one([&] {
-      second = message_of([&] {
+      second = refusal([&] {
         if (loads) host(1).load(p, ranks[1]).run();  // nothing is bound
         else (void)host(1).load(other, ranks[1]);
       });
       ranks[1].abandon("too late");
     });
     poot_tests::session_machine<run::host::session> machine(host(1).load(p, ranks[0]));
-    first = message_of([&] { machine.run(given[0]); });
+    first = refusal([&] { machine.run(given[0]); });
     one.join();
     CHECK(second.find(loads ? "bound" : "planned for vulkan") != std::string::npos);
     CHECK(first == "rank 1 does not go on: " + second);
@@ -196,7 +189,7 @@ TEST_CASE("ranks that run different programs are told so") {
   const auto told = [](const std::string& first, const std::string& second) {
     const program programs[] = {compile(parsed(first), targets::host), compile(parsed(second), targets::host)};
     const float x[4]{};
-    std::string message = message_of([&] {
+    std::string message = refusal([&] {
       on_ranks(2, [&](communicator& c, int rank) {
         auto session = host(1).load(programs[rank], c);
         session.bind("x", {const_cast<float*>(x), session.program().graph.type(0)}).run();
@@ -222,7 +215,7 @@ TEST_CASE("what a rank threw first is thrown, not what others threw because of i
   char to[16];
   for (int turn = 0; turn < 50; ++turn) {
     // rank 0 waits for rank 2, and rank 1 throws on when it hears of it
-    const std::string message = message_of([&] {
+    const std::string message = refusal([&] {
       on_ranks(3, [&](communicator& c, int rank) {
         if (rank == 2) {
           c.abandon("on its way");  // as a session does, before it throws
@@ -241,7 +234,7 @@ TEST_CASE("what a rank threw first is thrown, not what others threw because of i
     CHECK(message == "out of luck");
   }
   // a rank that ended is no cause where another one failed for itself
-  CHECK(message_of([&] { on_ranks(2, [&](communicator& c, int rank) { if (rank == 0) fail("by itself"); else c.all_gather("g", "a test", none, 4, to); }); }) == "by itself");
+  CHECK(refusal([&] { on_ranks(2, [&](communicator& c, int rank) { if (rank == 0) fail("by itself"); else c.all_gather("g", "a test", none, 4, to); }); }) == "by itself");
 }
 
 TEST_CASE("what is no std::exception, and a thread that cannot be made, are thrown too") {
@@ -249,20 +242,20 @@ TEST_CASE("what is no std::exception, and a thread that cannot be made, are thro
   char to[8];
   CHECK_THROWS_AS(on_ranks(2, [&](communicator& c, int rank) {
     if (rank == 1) throw 7;
-    CHECK(message_of([&] { c.all_gather("g", "a test", none, 4, to); }) == "rank 1 does not go on: it threw something that describes nothing");
+    CHECK(refusal([&] { c.all_gather("g", "a test", none, 4, to); }) == "rank 1 does not go on: it threw something that describes nothing");
   }), int);
   pthread_attr_t usual, endless;
   REQUIRE(pthread_getattr_default_np(&usual) == 0);
   REQUIRE(pthread_getattr_default_np(&endless) == 0);
   REQUIRE(pthread_attr_setstacksize(&endless, size_t{1} << 50) == 0);
   REQUIRE(pthread_setattr_default_np(&endless) == 0);
-  const std::string message = message_of([&] { on_ranks(2, [](communicator&, int) {}); });
+  const std::string message = refusal([&] { on_ranks(2, [](communicator&, int) {}); });
   pthread_setattr_default_np(&usual);
   CHECK(message.find("on_ranks: no thread can be made for rank 1 of 2: ") == 0);
 }
 
 TEST_CASE("a rank that is not there has no communicator") {
   local_ranks two(2);
-  CHECK(message_of([&] { two[2]; }) == "local_ranks: there is no rank 2; they are 0 to 1");
-  CHECK(message_of([&] { two[-1]; }) == "local_ranks: there is no rank -1; they are 0 to 1");
+  CHECK(refusal([&] { two[2]; }) == "local_ranks: there is no rank 2; they are 0 to 1");
+  CHECK(refusal([&] { two[-1]; }) == "local_ranks: there is no rank -1; they are 0 to 1");
 }

@@ -7,22 +7,15 @@
 #include <poot/nn/softmax.hpp>
 #include <poot/run/host/device.hpp>
 
+#include <support/refusal.hpp>
+
 #include <string>
 #include <vector>
 
 using namespace poot;
+using poot_tests::refusal;
 
 namespace {
-
-template <class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 /// State s of `t` becomes s + s.
 program doubled(dtype t, std::initializer_list<extent> extents) {
@@ -46,12 +39,12 @@ float* floats(const buffer& b) { return static_cast<float*>(b.data); }
 TEST_CASE("entries that share a name agree on what it is, and a state never moves") {
   auto executor = host(1).make_executor();
   run::host::entry& first = executor.add_entry("first", doubled(f32, {4}));
-  CHECK(message_of([&] { executor.add_entry("other", doubled(i32, {2, 2})); }) ==
+  CHECK(refusal([&] { executor.add_entry("other", doubled(i32, {2, 2})); }) ==
         "add_entry: \"s\" is state f32[4] in an earlier entry and state i32[2,2] in this one; both must be the same");
-  CHECK(message_of([&] { executor.add_entry("larger", doubled(f32, {4096})); }) != "");
+  CHECK(refusal([&] { executor.add_entry("larger", doubled(f32, {4096})); }) != "");
   graph g("weight");
   g.output("y", nn::softmax(g.weight("s", f32, {4})));
-  CHECK(message_of([&] { executor.add_entry("weight", compile(g, targets::host)); }) ==
+  CHECK(refusal([&] { executor.add_entry("weight", compile(g, targets::host)); }) ==
         "add_entry: \"s\" is state f32[4] in an earlier entry and weight f32[4] in this one; both must be the same");
   run::host::entry& again = executor.add_entry("again", doubled(f32, {4}));
   first.run();
@@ -64,14 +57,14 @@ TEST_CASE("entries that share a name agree on what it is, and a state never move
 TEST_CASE("a weight that does not fit is refused before it is read") {
   auto session = host(1).load(product());
   const std::vector<float> w(24, 1.0f);
-  const auto refusal = [&](const buffer& b) { return message_of([&] { session.load_weight("w", b); }); };
-  CHECK(refusal(read_only(w.data(), f32, 2, 2)) == "load_weight \"w\": declared is f32[3,8], given is f32[2,2]: the extents must be equal");
-  CHECK(refusal(read_only(w.data(), f16, 3, 8)) == "load_weight \"w\": declared is f32[3,8], given is f16[3,8]: the element types must be equal");
-  CHECK(refusal(read_only(w.data(), f32, 24)) == "load_weight \"w\": declared is f32[3,8], given is f32[24]: the ranks must be equal");
-  CHECK(refusal(read_only(w.data(), f32, -3, 8)) == "load_weight \"w\": extent 0 is no count, which is 0 or more");
-  CHECK(refusal(read_only(nullptr, f32, 3, 8)) == "load_weight \"w\": the pointer is null");
+  const auto refused = [&](const buffer& b) { return refusal([&] { session.load_weight("w", b); }); };
+  CHECK(refused(read_only(w.data(), f32, 2, 2)) == "load_weight \"w\": declared is f32[3,8], given is f32[2,2]: the extents must be equal");
+  CHECK(refused(read_only(w.data(), f16, 3, 8)) == "load_weight \"w\": declared is f32[3,8], given is f16[3,8]: the element types must be equal");
+  CHECK(refused(read_only(w.data(), f32, 24)) == "load_weight \"w\": declared is f32[3,8], given is f32[24]: the ranks must be equal");
+  CHECK(refused(read_only(w.data(), f32, -3, 8)) == "load_weight \"w\": extent 0 is no count, which is 0 or more");
+  CHECK(refused(read_only(nullptr, f32, 3, 8)) == "load_weight \"w\": the pointer is null");
   session.bind("x", read_only(w.data(), f32, 1, 8));
-  CHECK(message_of([&] { session.run(); }) == "run: weight \"w\" is not bound");
+  CHECK(refusal([&] { session.run(); }) == "run: weight \"w\" is not bound");
 }
 
 TEST_CASE("the latest of loading and lending a weight holds") {

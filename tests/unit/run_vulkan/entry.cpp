@@ -6,12 +6,14 @@
 #include <poot/nn/softmax.hpp>
 #include <poot/run/host/device.hpp>
 
+#include <support/refusal.hpp>
 #include <support/custom_ops.hpp>
 
 #include <cmath>
 #include <cstring>
 
 using namespace poot;
+using poot_tests::refusal;
 using poot_tests::on_each_device;
 
 namespace {
@@ -37,16 +39,6 @@ graph updated_state() {
 }
 
 const float* floats(const buffer& b) { return static_cast<const float*>(b.data); }
-
-template <class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 }  // namespace
 
@@ -98,14 +90,14 @@ TEST_CASE("reads an input from memory of its own where that is bound") {
     const float lent[2]{0, 0};
     session.bind("x", read_only(lent, f32, 1, 2)).run();
     CHECK(floats(session.result("y"))[1] == 1.5f);
-    CHECK(message_of([&] { session.own_input("y"); }) == "own_input \"y\": the program has no input of this name");
+    CHECK(refusal([&] { session.own_input("y"); }) == "own_input \"y\": the program has no input of this name");
   });
 }
 
 TEST_CASE("refuses memory that overlaps, extents beyond their bound and missing bindings, and runs once they fit") {
   on_each_device([](const run::vulkan::device& d) {
     auto session = d.load(compile(softmax_of_dynamic(), d.target()));
-    CHECK(message_of([&] { session.run(); }) == "run: input \"x\" is not bound");
+    CHECK(refusal([&] { session.run(); }) == "run: input \"x\" is not bound");
     float memory[12]{}, apart[8]{};
     session.bind("x", read_only(memory, f32, 1, 4)).into("y", writable(memory + 2, f32, 1, 4));
     CHECK_THROWS_AS(session.run(), error);
@@ -162,7 +154,7 @@ TEST_CASE("entries share weights and states") {
     const int32 first[2]{0, 0}, third[2]{2, 0};
     two.bind("x", read_only(x, f32, 2, 3)).bind("at", read_only(first, i32, 2));
     one.bind("x", read_only(x, f32, 1, 3)).bind("at", read_only(third, i32, 2));
-    CHECK(message_of([&] { one.run(); }) == "run: weight \"w\" is not bound");
+    CHECK(refusal([&] { one.run(); }) == "run: weight \"w\" is not bound");
     {
       const float w[3]{1, 10, 100};
       CHECK(!executor.load_weight("w", read_only(w, f32, 3)));
@@ -263,16 +255,16 @@ TEST_CASE("a grid of more than 65535 workgroups is folded") {
 
 TEST_CASE("refuses programs for another device, in one sentence") {
   on_each_device([](const run::vulkan::device& d) {
-    CHECK(message_of([&] { d.load(compile(softmax_of_dynamic(), targets::host)); }).find("load: the program is planned for the backend host") == 0);
+    CHECK(refusal([&] { d.load(compile(softmax_of_dynamic(), targets::host)); }).find("load: the program is planned for the backend host") == 0);
     target other = d.target();
     other.caps.fma_fused = true;
-    CHECK(message_of([&] { d.load(compile(softmax_of_dynamic(), other)); }).find("load: the program is planned for fma_fused 1, and the device has 0") == 0);
+    CHECK(refusal([&] { d.load(compile(softmax_of_dynamic(), other)); }).find("load: the program is planned for fma_fused 1, and the device has 0") == 0);
     other = d.target();
     other.caps.shared_bytes += 1;
-    CHECK(message_of([&] { d.load(compile(softmax_of_dynamic(), other)); }).find("shared_bytes") != std::string::npos);
+    CHECK(refusal([&] { d.load(compile(softmax_of_dynamic(), other)); }).find("shared_bytes") != std::string::npos);
     other = d.target();
     other.caps.buffer_bytes /= 2;  // less than the device has
-    CHECK(message_of([&] { d.load(compile(softmax_of_dynamic(), other)); }) == "");
+    CHECK(refusal([&] { d.load(compile(softmax_of_dynamic(), other)); }) == "");
   });
 }
 
@@ -284,12 +276,12 @@ TEST_CASE("a buffer that kernels cannot reach, and one that there is no room for
     const plan::program planned = compile(g, d.target());
     REQUIRE(planned.refusals().size() == 1);
     CHECK(planned.refusals()[0].missing == plan::capability::buffer_bytes);
-    CHECK(message_of([&] { d.load(compile(g, d.target())); }).find("load: %0 cannot run on vulkan: buffer_bytes: ") == 0);
+    CHECK(refusal([&] { d.load(compile(g, d.target())); }).find("load: %0 cannot run on vulkan: buffer_bytes: ") == 0);
     graph later("dynamic");
     later.output("y", dsl::sum<0>(later.input("x", f32, {later.dynamic("N", rows), 1024})));
     const plan::program bounded = compile(later, d.target());
     CHECK(bounded.refusals().empty());
-    CHECK(message_of([&] { d.load(bounded); }).find("load: input \"x\" has up to " + std::to_string(rows * 4096) + " bytes, and kernels of ") == 0);
+    CHECK(refusal([&] { d.load(bounded); }).find("load: input \"x\" has up to " + std::to_string(rows * 4096) + " bytes, and kernels of ") == 0);
     const run::vulkan::found_device& about = run::vulkan::instance::get().device(0);
     run::vulkan::context open(about);
     CHECK_THROWS_AS(run::vulkan::storage(open, about.most_allocation + 64, run::vulkan::use::work, "a test"), run::vulkan::out_of_memory);
@@ -367,6 +359,6 @@ TEST_CASE("users' ops have the interpreter's bits, in every float type, and thos
       }
     }
     const graph g = ir::parse("graph g {\n%x : f32[4] = input \"x\"\n%y : f32[4] = leaky %x\noutput \"y\" = %y\n}\n", poot_tests::custom_ops);
-    CHECK(message_of([&] { d.load(compile(g, d.target())); }).find("load: %1 cannot run on vulkan: custom_functions: ") == 0);
+    CHECK(refusal([&] { d.load(compile(g, d.target())); }).find("load: %1 cannot run on vulkan: custom_functions: ") == 0);
   });
 }

@@ -4,22 +4,15 @@
 
 #include <poot/dsl/pointwise.hpp>
 
+#include <support/refusal.hpp>
+
 #include <string>
 
 using namespace poot;
+using poot_tests::refusal;
 using poot_tests::on_each_device;
 
 namespace {
-
-template <class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 /// State s of `t` becomes s + s.
 graph doubled(dtype t, std::initializer_list<extent> extents) {
@@ -42,7 +35,7 @@ TEST_CASE("entries that share a name agree on what it is") {
   on_each_device([](const run::vulkan::device& d) {
     auto executor = d.make_executor();
     executor.add_entry("first", compile(doubled(f32, {4}), d.target()));
-    CHECK(message_of([&] { executor.add_entry("other", compile(doubled(i32, {2, 2}), d.target())); }) ==
+    CHECK(refusal([&] { executor.add_entry("other", compile(doubled(i32, {2, 2}), d.target())); }) ==
           "add_entry: \"s\" is state f32[4] in an earlier entry and state i32[2,2] in this one; both must be the same");
   });
 }
@@ -51,11 +44,11 @@ TEST_CASE("a weight that does not fit is refused before it is read") {
   on_each_device([](const run::vulkan::device& d) {
     auto session = d.load(compile(scaled(), d.target()));
     const float w[4]{};
-    CHECK(message_of([&] { session.load_weight("w", read_only(w, f32, 2)); }) ==
+    CHECK(refusal([&] { session.load_weight("w", read_only(w, f32, 2)); }) ==
           "load_weight \"w\": declared is f32[4], given is f32[2]: the extents must be equal");
-    CHECK(message_of([&] { session.load_weight("w", read_only(nullptr, f32, 4)); }) == "load_weight \"w\": the pointer is null");
+    CHECK(refusal([&] { session.load_weight("w", read_only(nullptr, f32, 4)); }) == "load_weight \"w\": the pointer is null");
     session.bind("x", read_only(w, f32, 4));
-    CHECK(message_of([&] { session.run(); }) == "run: weight \"w\" is not bound");
+    CHECK(refusal([&] { session.run(); }) == "run: weight \"w\" is not bound");
   });
 }
 
@@ -90,12 +83,12 @@ TEST_CASE("there is no result before a run, and the new value of a state lies wh
     auto session = d.load(compile(doubled(f32, {4}), d.target()));
     float s[4]{1, 2, 3, 4};
     const auto result = [&] { return session.result("s").data; };
-    CHECK(message_of([&] { result(); }) == "result \"s\": no run has given it");
+    CHECK(refusal([&] { result(); }) == "result \"s\": no run has given it");
     session.run();
     CHECK(*static_cast<const float*>(result()) == 0);
-    CHECK(message_of([&] { session.into("s", writable(s, f32, 4)); }) ==
+    CHECK(refusal([&] { session.into("s", writable(s, f32, 4)); }) ==
           "into \"s\": this result is the new value of a state, and lies where that is bound");
-    CHECK(message_of([&] { session.bind("s", read_only(s, f32, 4)); }) ==
+    CHECK(refusal([&] { session.bind("s", read_only(s, f32, 4)); }) ==
           "bind \"s\": the program writes this state, and the memory given is read only");
     session.bind("s", writable(s, f32, 4));
     CHECK(*static_cast<const float*>(result()) == 0);
