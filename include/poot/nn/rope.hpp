@@ -13,6 +13,7 @@ struct has_counted_last {
   static constexpr std::string_view call = "rope_frequencies";
   constexpr dsl::breach operator()(const tensor_type* in) const {
     if (in[0].last().is_dynamic()) return {"the last extent must be a number, not dynamic: frequencies are powers over it", 0};
+    if (in[0].last().code < 2 || in[0].last().code % 2) return {"the last extent must be even, and two at least: a pair has a frequency", 0};
     return {};
   }
 };

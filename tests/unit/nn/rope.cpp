@@ -137,4 +137,8 @@ TEST_CASE("widths that are no numbers, and tables wider than the pairs of x, are
   CHECK(turned(v, scalar, scalar).find("rope: operand 1") == 0);
   CHECK(turned(open, fits, fits).find("rope: operand 0 of (f32[4,2,N], ") == 0);
   CHECK(refusal([&] { (void)poot::nn::rope_tables(places, open); }).find("rope_frequencies: operand 0 of (f32[4,2,N]): ") == 0);
+  for (poot::int64 width : {0, 1, 7}) {
+    const auto odd = g.input("odd" + std::to_string(width), poot::f32, {4, 2, width});
+    CHECK(refusal([&] { (void)poot::nn::rope_frequencies(odd); }).find("): the last extent must be even, and two at least") != std::string::npos);
+  }
 }
