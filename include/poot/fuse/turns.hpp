@@ -23,6 +23,10 @@ struct turns {
 /// One value for each row, where rows are longer than that.
 constexpr bool is_single(const tensor_type& t) { return t.rank == 0 || t.last() == extent(1); }
 
+/// Equations of one turn at most. A region counts those of later turns nowhere, and may hold two turns whose first is another's:
+/// this bounds what it then holds more than it is allowed.
+inline constexpr uint32 longest_turn = 24;
+
 class turn_finder {
  public:
   /// `list` ascends and holds no constants.
@@ -37,7 +41,7 @@ class turn_finder {
     for (uint32 at = next_reduction(0); at < size_;) {
       const uint32 next = next_reduction(at + 1);
       turns best;
-      if (next < size_ && are_alike(list_[at], list_[next]) && is_turn(at + 1, next))
+      if (next < size_ && next - at <= longest_turn && are_alike(list_[at], list_[next]) && is_turn(at + 1, next))
         for (uint32 first = at + 1; first-- > start && at - first < next - at;) {
           if (!repeats({first, next - at, 1})) continue;
           turns t{first, next - at, 2};

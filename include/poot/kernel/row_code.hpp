@@ -112,12 +112,15 @@ class row_code {
   }
 
   constexpr vec<fuse::turns> find_turns() const { return fuse::turn_finder(code_.graph(), members_).find([&](uint32 id, uint32 last) { return is_read_beyond(id, last); }); }
+  /// By outputs, or by any member of the launch but the turns that end in `last`: also by products behind the rows.
   constexpr bool is_read_beyond(uint32 id, uint32 last) const {
     for (uint32 output : code_.outputs())
       if (output == id) return true;
-    for (size_t at = members_.size(); at-- > 0 && members_[at] > last;)
-      for (uint32 in : code_.graph().operands(members_[at]))
+    for (uint32 reader : code_.members()) {
+      if (reader <= last && is_member(reader)) continue;
+      for (uint32 in : code_.graph().operands(reader))
         if (in == id) return true;
+    }
     return false;
   }
   /// Turns in a loop: what one hands on, or the last leaves, is kept in variables.

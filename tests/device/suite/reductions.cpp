@@ -77,6 +77,18 @@ void searched(sample_maker& m, dtype t, int64 rows, int64 n) {
   m.result(m.apply(op::sub, {x, found}));
 }
 
+/// Trials whose last one a product reads, a whole row of it, and what stands behind it a single value.
+void searched_product(sample_maker& m, dtype t, int64, int64 n) {
+  const uint32 x = m.input(type_of(t, 1, n), filling::plain);
+  uint32 found = m.apply(op::reduce_max, {x}, {1}), row = x;
+  for (int trial = 0; trial < 5; ++trial) {
+    row = m.apply(op::sub, {x, m.apply(op::mul, {found, m.number(t, 0.5)})});
+    found = m.apply(op::add, {found, m.apply(op::reduce_max, {row}, {1})});
+  }
+  m.result(m.apply(op::matmul, {row, m.weight(type_of(t, n, 24))}, {0}, type_of(t)));
+  m.result(found);
+}
+
 }  // namespace
 
 samples reduction_samples() {
@@ -111,6 +123,7 @@ samples row_samples() {
   list("norm", layer_norm);
   list("greatest", greatest);
   list("searched", searched);
+  list("searched before a product", searched_product);
   return all;
 }
 

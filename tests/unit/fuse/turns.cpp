@@ -110,6 +110,22 @@ TEST_CASE("only single values of the last turn are read outside") {
   CHECK(count_with("%r : f32[3] = reshape %h4\noutput \"r\" = %r\n") == 4);
 }
 
+TEST_CASE("long trials are no turns, so that a region holds little more than it may") {
+  const auto count_with = [](int steps) {
+    std::string s = "graph g {\n%x : f32[3,40] = input \"x\"\n%t0 : f32[3,1] = reduce_max %x {axis=1}\n";
+    for (int i = 1; i <= 4; ++i) {
+      const std::string now = std::to_string(i);
+      s += "%e" + now + "_0 : f32[3,40] = sub %x, %t" + std::to_string(i - 1) + "\n";
+      for (int k = 1; k < steps; ++k) s += "%e" + now + "_" + std::to_string(k) + " : f32[3,40] = abs %e" + now + "_" + std::to_string(k - 1) + "\n";
+      s += "%t" + now + " : f32[3,1] = reduce_sum %e" + now + "_" + std::to_string(steps - 1) + " {axis=1}\n";
+    }
+    const found f = turns_of(s + "output \"t\" = %t4\n}\n");
+    return f.all.empty() ? 0u : f.all[0].count;
+  };
+  CHECK(count_with(fuse::longest_turn - 1) == 4);
+  CHECK(count_with(fuse::longest_turn) == 0);
+}
+
 TEST_CASE("rows of one, other axes and products are no turns") {
   std::string ones = search(5);
   for (size_t at; (at = ones.find(",40]")) != std::string::npos;) ones.replace(at, 4, ",1]");
