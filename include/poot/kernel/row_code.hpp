@@ -93,7 +93,7 @@ class row_code {
  private:
   /// Is a member of such a type the same along the row? What it reads is so too.
   constexpr bool is_row_value(const tensor_type& t) const {
-    return space().last() != extent(1) && (t.rank == 0 || t.last() == extent(1));
+    return space().last() != extent(1) && fuse::is_single(t);
   }
   /// A reduction, or what is made of such results alone.
   constexpr void take(uint32 id) {
