@@ -105,8 +105,9 @@ class bindings {
  private:
   /// Whether `id` is a state that the program gives a new value.
   bool is_updated(uint32 id) const {
+    if (p_.graph[id].kind != ir::op::state) return false;
     for (const ir::graph_output& o : p_.graph.outputs)
-      if (p_.graph[id].kind == ir::op::state && p_.graph.chars(o.name) == p_.graph.name_of(id)) return true;
+      if (p_.graph.chars(o.name) == p_.graph.name_of(id)) return true;
     return false;
   }
 
